@@ -5,6 +5,8 @@ local command_line = require "clcompute.cli.command_line"
 local commands = require "clcompute.cli".commands
 local version = require("clcompute.base").version
 
+local EXAMPLE_COLUMNS = 73 -- of 80, which man indents
+
 local lines = {}
 
 --- A text that roff leaves as it is.
@@ -20,7 +22,7 @@ local function add_text(text) lines[#lines + 1] = plain(text) end
 
 local function add_example(list)
   add ".EX"
-  for _, line in ipairs(list) do add_text(line) end
+  for _, line in ipairs(command_line.examples(list, EXAMPLE_COLUMNS)) do add_text(line) end
   add ".EE"
 end
 

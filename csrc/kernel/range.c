@@ -63,6 +63,9 @@ static void read_group(lua_State *L, int arg, clc_Range *r) {
 
 static void read_record(lua_State *L, int arg, clc_Range *r) {
   static const char *const keys[] = {"global", "group", "offset", "remainder", NULL};
+  if (clc_pushoption(L, arg, "local") != LUA_TNIL)
+    clc_argerror(L, arg, "no option 'local'; write group = {...}");
+  lua_pop(L, 1);
   clc_checkoptions(L, arg, keys);
   if (clc_pushoption(L, arg, "global") == LUA_TNIL)
     clc_argerror(L, arg, "range expected: n, {nx, ny} or {global=}, got a table without sizes");

@@ -344,8 +344,11 @@ static int passes_limit(clc_Worker *w, const Exchange *x, double start, clc_Time
   const double limit = runs ? limits.run : limits.build;
   if (clc_now() - (runs ? x->running : start) <= limit) return 0;
   clc_endworker(w);
-  snprintf(w->fate, sizeof w->fate, "not %s within the limit of %g seconds, and ended",
-           runs ? "done" : "ready", limit);
+  snprintf(w->fate, sizeof w->fate, "not %s within the limit of %g seconds, and ended%s",
+           runs ? "done" : "ready", limit,
+           runs ? " (a loop that does not end, or a barrier that not all work-items reach; option "
+                  "'limit')"
+                : "");
   return 1;
 }
 

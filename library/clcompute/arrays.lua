@@ -13,6 +13,8 @@ local cl = {}
 ---A copy of x with its elements in ascending order. Queued. All elements are ordered, in row-major order; equal ones keep their
 ---order, also with `descending`. -0 and 0 are equal; NaN is last, also with `descending`.
 ---
+---There is no `axis`: a matrix is sorted as one row. `cl.sort(m[i], { out = m[i] })` sorts row i alone, in place.
+---
 ---The buffers of `with` stay as they are; their elements come back in new buffers, in the order in which those of x are. A
 ---sort takes memory for as many elements more, and what moves along as much more.
 ---

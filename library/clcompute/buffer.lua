@@ -286,7 +286,8 @@ function Buffer:raw() end
 ---
 ---`.csv`: a line for each element, or for each row of two dimensions, with as many digits as give the same bits back.
 ---
----Anything else: numpy's .npy, version 1.0, C order, the machine's byte order. `cl.save_npz` writes several buffers.
+---`.npy`, no extension, or one of your own: numpy's .npy, version 1.0, C order, the machine's byte order. Extensions of other
+---formats, as `.txt` and `.json`, are refused. `cl.save_npz` writes several buffers.
 ---
 ---Errors: a file that cannot be written, the old one stays then; a shape that the format does not have; options of
 ---another format; `low` not below `high`; as many names as there are columns are not given.

@@ -174,7 +174,8 @@ function cl.scratch(dtype, n) end
 ---@field source string its declaration, a typedef of OpenCL C
 local Struct = {}
 
----A struct by its fields, as OpenCL C declares them: scalars, vectors, arrays and structs. `tostring` shows its size.
+---A struct by its fields, as OpenCL C declares them: scalars, vectors, arrays and structs. `tostring` shows its size and its
+---fields.
 ---
 ---Errors: a type that is none of these; what is no field.
 ---```lua

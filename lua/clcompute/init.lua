@@ -93,7 +93,7 @@ local function complete(core)
   core.struct = late("language", "struct")
   core.group = late("groups", "new")
   for package_name, names in pairs {
-    operations = "map reduce scan matmul solve sum asum dot min max argmin argmax norm2 mean var std transpose",
+    operations = "map reduce scan matmul sum asum dot min max argmin argmax norm2 mean var std transpose",
     arrays = "sort argsort unique compact count any all where histogram gather scatter concat",
   } do
     for name in names:gmatch "%w+" do core[name] = operation(package_name, name) end

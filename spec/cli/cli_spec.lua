@@ -41,7 +41,12 @@ describe("the command", function()
       if name ~= "" then assert.matches("\n   " .. name:gsub("%-", "%%-") .. " +%u", all) end -- described
       assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
       for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+      for line in out:match "\nExamples:\n(.*)":gmatch "[^\n]+" do -- no comment goes on as if it were a command
+        assert.truthy(line:find "clcompute" or line:find "^  # ", line)
+      end
     end
+    assert.matches("gemm or loops; all", succeeds("tune --help", NO_CORE), 1, true)
+    assert.same(require("clcompute.tune").operations(), require("clcompute.cli.tune").operations)
   end)
 
   it("shows help without dashes too, of a command without the C core, and of a name of the library", function()
@@ -51,10 +56,11 @@ describe("the command", function()
     assert.equal(said, succeeds "help gemm")
     assert.matches("^cl%.gemm%(a, b %[, options%]%)\n", said)
     assert.matches("write cl.concat%(a, b%)\n", succeeds "help vstack")
-    fails(1, { "'zzzz' is not in the reference" }, "help zzzz")
+    fails(1, { "'zzzz' is not in the reference; clcompute help --names lists what is\n" }, "help zzzz")
+    assert.matches("\ncl%.\n  .*gemm.*\nBuffer:\n", succeeds "help --names")
     local code, out, err = run "help gem"
     assert.same({ 1, "" }, { code, out })
-    assert.matches("^clcompute: 'gem' is not in the reference; .-\n  cl%.gemm", err)
+    assert.matches("^clcompute: 'gem' is not in the reference; clcompute help name tells of .-\n  cl%.gemm", err)
     fails(1, { "clcompute doctor" }, "help gemm", NO_CORE)
   end)
 
@@ -172,6 +178,15 @@ describe("clcompute completion", function()
     assert.equal("float\n", completed("bench", "--dtype", "fl"))
     assert.equal("bash\n", completed("completion", "b"))
     assert.equal("--html --help\n", completed("bench", "--h"))
+    assert.equal("doctor\n", completed("help", "do"))
+    assert.equal("gemm loops\n", completed("tune", "''"))
+    assert.equal("polykernels peers\n", completed("report", "p"))
+    assert.equal("long_loop local_memory\n", completed("profile-device", "--only", "lo"))
+    assert.equal("gpu cpu\n", completed("tune", "--device", "''"))
+    local folder = helper.folder()
+    for _, name in ipairs { "gaps.jsonl", "gaps.lua" } do helper.write(folder .. "/" .. name, "") end
+    assert.equal(folder .. "/gaps.jsonl\n", completed("report", folder .. "/ga"))
+    shell("rm -r " .. folder)
   end)
 
   for _, name in ipairs { "bash", "zsh", "fish" } do

@@ -284,6 +284,7 @@ helper.describe_each("a range", function(d)
       { {}, "range expected: n, {nx, ny} or {global=}, got a table without sizes" },
       { { global = {} }, "1 to 3 dimensions expected, got 0" },
       { { global = "8" }, "option 'global'" }, { { global = { 8 }, groups = { 4 } }, "no option 'groups'" },
+      { { global = { 8 }, ["local"] = { 4 } }, "no option 'local'; write group = {...}" },
       { { 8, group = { 4 } }, "takes no 'group'" }, { { 8, group = 4 }, "takes no 'group'" },
       { { 8, offset = { 4 } }, "takes no 'offset'" },
       { { group = { 4 } }, "range expected: n, {nx, ny} or {global=}, got a table without sizes" },

@@ -102,7 +102,7 @@ describe("a struct", function()
   it("tells size, alignment, offsets and declaration", function()
     assert.same({ 48, 16, { a = 0, b = 16, h = 32, size = 40 } }, { Cell.size, Cell.align, Cell.offsets })
     assert.equal("typedef struct cell {\n  char a;\n  float3 b;\n  half h;\n  ulong size;\n} cell;\n", Cell.source)
-    assert.equal("struct cell, 48 bytes aligned on 16: a, b, h, size", tostring(Cell))
+    assert.equal("struct cell, 48 bytes aligned on 16: char a, float3 b, half h, ulong size", tostring(Cell))
     assert.equal("typedef struct s {\n  int a[2][3];\n} s;\n", cl.struct("s", " int  a [2] [ 3 ] ").source)
   end)
 

@@ -90,5 +90,8 @@ helper.describe_each("matmul", function(d)
     helper.raises("dot: argument 1: buffer expected, got number", function() return m:dot(2) end)
     helper.raises("dot: the buffer: matrices of float or double", function() return d:zeros("int", 2, 2):dot(m) end)
     helper.raises("solve: matrix is singular", cl.solve, d:zeros("float", 2, 2), d:zeros("float", 2))
+    helper.raises("solve: pivot 1 is 0", cl.solve, d:zeros("float", 2, 2), d:zeros("float", 2), { kernel = "paper" })
+    local near = d:buffer { { 1, 1 }, { 1, 1 + 2^-23 } }
+    assert.matches("^solve: matrix is singular to working", select(2, cl.solve(near, d:buffer { 1, 1 })).warning)
   end)
 end)

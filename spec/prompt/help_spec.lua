@@ -64,6 +64,7 @@ describe("help", function()
   it("tells of objects of Lua, and of their methods by value", function()
     local compiled = require("clcompute.loops").compile "function(A) A[1] = 2 end"
     local struct = cl.struct("pair", "int a; float2 b;")
+    has(told(struct), "struct pair, 16 bytes aligned on 8: int a, float2 b\n\nStruct\n")
     has(told(struct), "offsets table", "Struct:pack(values)")
     has(told(struct.pack), "Struct:pack(values)")
     has(told(compiled.explain), "Compiled:explain()")
@@ -83,6 +84,10 @@ describe("help", function()
 
   it("names what else speaks of a word", function()
     has(told "solve", "cl.solve(", "See also: ", "Factors:solve")
+    has(told "gauss", "See also: ", "cl.lu") -- which speaks of it first
+    for topic, other in pairs { T = "trim", dot = "cl.plot", mean = "cl.devices", check = "cl.range" } do
+      assert.is_nil((told(topic):match "See also: (.*)" or ""):find(other, 1, true), topic) -- parts of words
+    end
   end)
 
   it("finds names that are half remembered", function()
@@ -93,6 +98,9 @@ describe("help", function()
     has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
     has(told "cumsum", "'cumsum' is a name of other libraries; write cl.scan(\"a + b\", x)")
     has(told "np.vstack", "'np.vstack' is a name of other libraries; write cl.concat(a, b)")
+    has(told "cumulative", "write cl.scan(")
+    has(told "fft", "there is no 'fft' here; near is examples/ported/fft.lua")
+    has(told "np.eigenvalues", "there is no 'np.eigenvalues' here; near is power iteration: cl.matmul")
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
     has(told "", "help() lists what is")
   end)
@@ -103,6 +111,8 @@ describe("help", function()
       for line in told(topic):gmatch "\n([^\n]+)" do has(line, "gemm(") end
     end
     assert.is_nil(told "median":find "\n.", 1)
+    has(told "matrix", "\n  and ", " more: help()\n")
+    assert.is_nil(told "gem":find("more: help()", 1, true))
     for _, topic in ipairs { "gemm.", "gemm()", "gemm(" } do assert.equal(told "gemm", told(topic)) end
   end)
 

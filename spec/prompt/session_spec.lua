@@ -18,6 +18,32 @@ describe("a session", function()
     assert.same({}, { run "-- nothing" })
   end)
 
+  it("returns the values of an expression behind the last ; outside of blocks, brackets and strings", function()
+    local run, s = opened()
+    run "local a"
+    for text, expected in pairs {
+      ["a = 1; a"] = { 1 }, ["a = 2; a, a + 1 -- and more; b"] = { 2, 3 }, ["a = 3\n;\na"] = { 3 },
+      ["local b <const> = {1; 2}; #b"] = { 2 }, ["local c = 'x; y'; c"] = { "x; y" },
+      ["local function f() a = 4; return a end; f()"] = { 4 }, ["a = 5; ('x'):rep(2)"] = { "xx" },
+      ["for i = 1, 2 do a = i; a = a end"] = {}, ["a = 6;"] = {}, ["a = 7; -- nothing"] = {},
+      ["8;"] = { 8 }, ["a = 9; a; -- all"] = { 9 }, ["a = 8; a = 9"] = {},
+      ["a = 1; do a = 2; a = 3 end"] = {}, ["a = (function() a = 4; return a end)()"] = {},
+      ["a = 5; return a"] = { 5 }, ["a = [[\n; 6]]; a"] = { "; 6" }, ["a = 7 --[[; 8]]; a"] = { 7 },
+    } do
+      assert.same(expected, { run(text) }, text)
+    end
+    assert.same({ 2, "x; y" }, { run "#b, c" }) -- declared in front of an expression
+    for _, text in ipairs { "a = 1; x) (y", "return 1; a", "a = 1; a b" } do
+      local chunk, _, is_incomplete = s:compile(text)
+      assert.same({ nil, false }, { chunk, is_incomplete }, text)
+    end
+    for _, text in ipairs { "for i = 1, 2 do a = 1; a", "a = 1; f(a" } do
+      assert.is_true(select(3, s:compile(text)), text)
+    end
+    local ok, message = pcall(assert(s:compile "a = nil\na = 1;\n(nil).x"))
+    assert.same({ false, true }, { ok, message:find(":3: ", 1, true) ~= nil }, message)
+  end)
+
   it("blames the line of an access at the end of an expression, also in front of a comment", function()
     local s = session.new()
     for _, text in ipairs { "(nil).x", "(nil).x -- why", "(nil).x --[[ why ]] --", "(nil)[1] -- a\n-- b\n" } do

@@ -103,7 +103,7 @@ describe("a plot", function()
     assert.matches('viewBox="0 0 500 ', cl.plot({ 1, 2 }):svg { width = 500 }, 1, true)
     helper.raises("svg: there is nothing to draw", function() cl.plot({ nan }):svg() end)
     helper.raises("html: there is nothing to draw", function() cl.plot({}):html() end)
-    helper.raises("a drawing has no field 'save'; write io.open(path, \"w\"):write(p:html())",
+    helper.raises("a drawing has no field 'save'; write matrix:save(path .. \".png\") or io.open(path .. \".html\"",
       function() cl.plot({ 1 }):save("x.svg") end)
     helper.raises("a drawing has no field 'svgg'; did you mean 'svg'?", function() return cl.plot({ 1 }).svgg end)
     helper.raises("svg: options: 'width': at least 280", function() cl.plot({ 1 }):svg { width = 2 } end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gauss: solves A X = B, or says clearly why not. */
+/* gauss, which is solve too: solves A X = B, or says clearly why not. */
 #include "gauss.h"
 
 #include <math.h>
@@ -15,6 +15,7 @@
 typedef enum { BLOCKED, UNBLOCKED, PAPER, FASTEST } Variant;
 
 typedef struct {
+  const char *name; /* of the function: begins messages */
   Variant variant;
   clc_PaperOptions paper;
   int refine, may_refine; /* asked for; allowed when the result needs it */
@@ -44,12 +45,12 @@ static double check_limit(lua_State *L) {
   return limit;
 }
 
-static Options check_options(lua_State *L, const clc_Device *d) {
+static Options check_options(lua_State *L, const char *name, const clc_Device *d) {
   static const char *const keys[] = {"kernel", "group", "range", "remainder",
                                      "refine", "rcond", NULL};
   static const char *const ranges[] = {"fixed", "shrink", NULL};
   static const char *const remainders[] = {"split", "host", NULL};
-  Options o = {FASTEST, {0, 0, 0}, 0, 1, 0};
+  Options o = {name, FASTEST, {name, 0, 0, 0}, 0, 1, 0};
   clc_checkoptions(L, 3, keys);
   o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, FASTEST);
   if (o.variant == PAPER) {
@@ -92,41 +93,42 @@ static void raise_ratio(lua_State *L, const char *system, double ratio, const ch
 static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_PaperOptions *options,
                         Findings *found) {
   const clc_Systems one = clc_systemsof(a, b);
-  const double norm = clc_checknorm1(L, a, "gauss: a");
-  clc_checknorm1(L, b, "gauss: b");
+  const double norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", options->name));
+  clc_checknorm1(L, b, lua_pushfstring(L, "%s: b", options->name));
+  lua_pop(L, 2);
   clc_Buffer *x = clc_papersolve(L, a, b, *options);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
   const double ratio = clc_judge(L, &one, &norm, a, x, b, r, found->ratios);
   clc_release(&r->h);
   lua_pop(L, 1);
   if (!(ratio <= CLC_MAXRATIO))
-    raise_ratio(L, "gauss: ", ratio,
+    raise_ratio(L, lua_pushfstring(L, "%s: ", options->name), ratio,
                 "without pivoting elements grew; kernel=\"blocked\" and \"unblocked\" pivot");
 }
 
 /* If a system's rcond is below the limit, pushes a message about the one of the least: how it
    begins, what is wrong, and the rcond. */
-static int push_condition(lua_State *L, const clc_Lu *f, const double *rconds, double limit,
-                          const char *wrong) {
+static int push_condition(lua_State *L, const char *name, const clc_Lu *f, const double *rconds,
+                          double limit, const char *wrong) {
   size_t worst = 0;
   char text[32];
   for (size_t i = 1; i < f->count; i++)
     if (rconds[i] < rconds[worst]) worst = i;
   if (f->count == 0 || rconds[worst] >= limit) return 0;
   snprintf(text, sizeof text, "%.3g", rconds[worst]);
-  lua_pushfstring(L, "%s%s: rcond = %s", clc_pushsystem(L, f, worst, "gauss"), wrong, text);
+  lua_pushfstring(L, "%s%s: rcond = %s", clc_pushsystem(L, f, worst, name), wrong, text);
   lua_remove(L, -2);
   return 1;
 }
 
-static void check_condition(lua_State *L, const clc_Lu *f, const double *rconds, double limit) {
-  if (push_condition(L, f, rconds, limit, "matrix is refused by option 'rcond'"))
+static void check_condition(lua_State *L, const Options *o, const clc_Lu *f, const double *rconds) {
+  if (push_condition(L, o->name, f, rconds, o->rcond, "matrix is refused by option 'rcond'"))
     luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
 /* Below epsilon x solves a system next to the one given, and may have no digit of its solution. */
-static void warn_condition(lua_State *L, const clc_Lu *f, const double *rconds) {
-  if (!push_condition(L, f, rconds, clc_epsilon(f->lu->dtype),
+static void warn_condition(lua_State *L, const char *name, const clc_Lu *f, const double *rconds) {
+  if (!push_condition(L, name, f, rconds, clc_epsilon(f->lu->dtype),
                       "matrix is singular to working precision"))
     return;
   lua_warning(L, "clcompute: ", 1);
@@ -156,8 +158,8 @@ static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const dou
   const clc_Dtype *dtype = f->lu->dtype;
   for (size_t i = 0; i < f->count; i++) {
     if (ratios[i] <= CLC_MAXRATIO) continue;
-    if (!isfinite(ratios[i])) clc_checknorm1(L, b, "gauss: b");
-    const char *system = clc_pushsystem(L, f, i, "gauss");
+    if (!isfinite(ratios[i])) clc_checknorm1(L, b, lua_pushfstring(L, "%s: b", o->name));
+    const char *system = clc_pushsystem(L, f, i, o->name);
     if (isnan(ratios[i]))
       luaL_error(L, "%sx or its residual overflows%s", system,
                  dtype == clc_float ? "; use double" : "");
@@ -178,7 +180,7 @@ static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, V
 static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
-  *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
+  *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), o->name);
   const int factors = lua_gettop(L);
   clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape),
              *r = clc_newbuffer(L, x->device, x->dtype, &x->shape),
@@ -188,13 +190,13 @@ static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Opt
     clc_luwalk(L, f, systems.columns, b, x, most);
   } else {
     clc_rconds(L, factors, f, found->rconds);
-    check_condition(L, f, found->rconds, o->rcond);
+    check_condition(L, o, f, found->rconds);
     clc_lusolve(L, f, b, x);
   }
   double worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
   if (walks) {
     found->rconds[0] = clc_walkrcond(L, f, most);
-    check_condition(L, f, found->rconds, o->rcond);
+    check_condition(L, o, f, found->rconds);
   }
   while (found->steps < MAX_STEPS &&
          ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
@@ -297,26 +299,27 @@ static void set_pivots(lua_State *L, int factors, clc_Lu *f) {
   lua_setfield(L, -2, "pivots");
 }
 
-static void push_info(lua_State *L, const Findings *found, clc_Lu *f, int has_pivots) {
+static void push_info(lua_State *L, const Options *o, const Findings *found, clc_Lu *f) {
   static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", "warning", NULL};
   lua_createtable(L, 0, 5);
   clc_namerecord(L, "clcompute.GaussInfo", keys);
   set_numbers(L, "backward_error", found->ratios, f);
   lua_pushinteger(L, found->steps);
   lua_setfield(L, -2, "steps");
-  if (!has_pivots) return;
+  if (o->variant == PAPER) return; /* which has no pivots */
   set_numbers(L, "rcond", found->rconds, f);
   set_pivots(L, lua_gettop(L) - 2, f);
-  if (f->lu != NULL) warn_condition(L, f, found->rconds);
+  if (f->lu != NULL) warn_condition(L, o->name, f, found->rconds);
 }
 
 static int op_gauss(lua_State *L) {
-  if (clc_isspread(L, 1)) return clc_callspread(L, "gauss");
+  const char *name = ((const clc_Function *)lua_touserdata(L, lua_upvalueindex(1)))->name;
+  if (clc_isspread(L, 1)) return clc_callspread(L, name);
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);
   lua_settop(L, 3);
   luaL_checkstack(L, 60, NULL);
-  const Options o = check_options(L, a->device);
+  const Options o = check_options(L, name, a->device);
   clc_checksquare(L, 1, a);
   const clc_Systems s = clc_systemsof(a, b);
   clc_Lu f = {.count = s.count, .is_batch = a->shape.n == 3};
@@ -332,7 +335,7 @@ static int op_gauss(lua_State *L) {
     solve_paper(L, a, b, &o.paper, &found);
   else
     solve_pivoting(L, a, b, &o, &f, &found);
-  push_info(L, &found, &f, o.variant != PAPER);
+  push_info(L, &o, &found, &f);
   if (f.lu != NULL) {
     lua_pushvalue(L, -3);
     clc_dropfactors(L, 0);
@@ -341,7 +344,8 @@ static int op_gauss(lua_State *L) {
 }
 
 void clc_opengauss(lua_State *L) {
-  static const clc_Function functions[] = {{"gauss", op_gauss, 3}, {NULL, NULL, 0}};
+  static const clc_Function functions[] = {
+      {"gauss", op_gauss, 3}, {"solve", op_gauss, 3}, {NULL, NULL, 0}};
   clc_setfunctions(L, functions);
   clc_openfactors(L);
   clc_openpanels(L);

@@ -84,9 +84,9 @@ static void check_pivots(const Solve *s) {
     const double pivot = lua_tonumber(L, -1);
     lua_pop(L, 1);
     if (pivot == 0 || !isfinite(pivot))
-      luaL_error(
-          L, "gauss: pivot %d is %s; the paper's method does not pivot, kernel=\"unblocked\" does",
-          (int)k + 1, pivot == 0 ? "0" : "not finite");
+      luaL_error(L,
+                 "%s: pivot %d is %s; the paper's method does not pivot, kernel=\"unblocked\" does",
+                 s->options.name, (int)k + 1, pivot == 0 ? "0" : "not finite");
   }
   lua_pop(L, 1);
 }

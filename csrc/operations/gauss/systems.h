@@ -29,6 +29,7 @@ double clc_judge(lua_State *L, const clc_Systems *s, const double *norms, clc_Bu
                  clc_Buffer *x, clc_Buffer *b, clc_Buffer *r, double *ratios);
 
 typedef struct clc_PaperOptions {
+  const char *name;   /* of the function: begins messages */
   size_t group;       /* work-group size along the first dimension; OGS in the paper */
   int shrink;         /* the range shrinks with the step, instead of being guarded */
   int host_remainder; /* the host computes what is left of whole groups */

@@ -57,10 +57,11 @@ end
 
 local FLAT = "b:reshape(b.count)"
 local INVERSE = "cl.solve(a, d:eye(n))"
+local CUMULATIVE = "cl.scan(\"a + b\", x)"
 local LAUNCH = "k(range, ...)"
 
 -- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table. Each
--- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a drawing p and a kernel k.
+-- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a kernel k, a drawing p of a matrix.
 local ELSEWHERE = {
   buffer = { size = "b.count, b.shape or b.bytes", length = "b.count or #b", len = "b.count or #b", n = "b.count or #b",
     data = "b:read()", values = "b:read()", tolist = "b:read()", item = "b[1]", type = "b.dtype", flatten = FLAT,
@@ -68,13 +69,14 @@ local ELSEWHERE = {
   device = { synchronize = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
     array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
     cores = "d.compute_units" },
-  drawing = { save = "io.open(path, \"w\"):write(p:html())" },
+  drawing = { save = "matrix:save(path .. \".png\") or io.open(path .. \".html\", \"w\"):write(p:html())" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
     submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
   kernel = { launch = LAUNCH, run = LAUNCH, set_arg = LAUNCH, set_args = LAUNCH },
   library = {
     hist = "cl.histogram(x)", pow = "x ^ y", power = "x ^ y", square = "x ^ 2", add = "x + y", subtract = "x - y",
-    multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = "cl.scan(\"a + b\", x)", mm = "cl.matmul(a, b)",
+    multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = CUMULATIVE, cumulative = CUMULATIVE,
+    mm = "cl.matmul(a, b)",
     cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
     clip = "cl.minimum(cl.maximum(x, low), high)", inv = INVERSE, inverse = INVERSE, det = "cl.lu(a):det()",
     concatenate = "cl.concat(a, b)", append = "cl.concat(a, b)", take = "cl.gather(x, indices)", equal = "cl.eq(a, b)",
@@ -97,6 +99,20 @@ for name in ("asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p exp2 e
 end
 
 spelling.ELSEWHERE = ELSEWHERE
+
+-- What is not there, and what comes near.
+local ABSENT = {}
+for words, text in pairs {
+  ["eigenvalues eigenvalue eigenvectors eig eigh eigvals"] = "power iteration: cl.matmul and cl.norm2 in a loop",
+  ["fft ifft rfft fourier"] = "examples/ported/fft.lua, with kernels of its own",
+} do
+  for word in words:gmatch "%S+" do ABSENT[word] = text end
+end
+
+--- What comes near to something that the library does not have; nil: unknown.
+function spelling.absent(word)
+  return ABSENT[word:lower()]
+end
 
 --- What is written here for a name of another library; nil: unknown.
 function spelling.elsewhere(word)

@@ -6,6 +6,7 @@
 
 local terminal = require "clcompute.cli.terminal"
 local version = require("clcompute.base").version
+local width = require("clcompute.base").width
 
 local command_line = {}
 
@@ -38,11 +39,15 @@ local function misuse(name, message)
   return { misuse = ("%s%s `%s --help`"):format(message, message:find "%?$" and " See" or "; see", name) }
 end
 
+local function help_width()
+  return math.min(terminal.width(WIDTH), WIDEST)
+end
+
 --- The help of a parser, as wide as the terminal.
 -- @tparam table of the parser of all commands, or of one
 -- @treturn string
 function command_line.help_of(of)
-  local columns = math.min(terminal.width(WIDTH), WIDEST)
+  local columns = help_width()
   return of:help_max_width(columns):usage_max_width(columns - MARGIN):get_help()
 end
 
@@ -50,10 +55,32 @@ local function add_help(of)
   of:add_help { description = "Show this help.", action = function() stop { text = command_line.help_of(of) } end }
 end
 
+--- Examples as lines of so many columns. A comment that does not fit behind its command stands above it.
+-- @tparam table list
+-- @tparam integer columns
+-- @treturn table a list
+function command_line.examples(list, columns)
+  local lines = {}
+  for _, example in ipairs(list) do
+    local command, comment = example:match "^(.-)  +# (.*)$"
+    if comment and #example > columns then
+      local above = width.wrap(comment, columns, "# ", "# ")
+      table.move(above, 1, #above, #lines + 1, lines)
+      example = command
+    end
+    lines[#lines + 1] = example
+  end
+  return lines
+end
+
+local function epilog_of(examples)
+  return "Examples:\n  " .. table.concat(command_line.examples(examples, help_width() - 2), "\n  ")
+end
+
 local function add_command(root, command)
   local added = root:command(command.name, command.description)
   command.configure(added)
-  added:epilog("Examples:\n  " .. table.concat(command.examples, "\n  "))
+  added:epilog(epilog_of(command.examples))
   add_help(added)
   return added
 end
@@ -67,9 +94,9 @@ local function new(commands)
   root:flag("--version", "Show the version."):action(function() stop { text = version } end)
   for _, command in ipairs(commands) do
     names[add_command(root, command)] = "clcompute " .. command.name
-    examples[#examples + 1] = "  " .. command.examples[1]
+    examples[#examples + 1] = command.examples[1]
   end
-  root:epilog("Examples:\n" .. table.concat(examples, "\n"))
+  root:epilog(epilog_of(examples))
   add_help(root)
   function root.error(at, message)
     stop(misuse(names[at], message))

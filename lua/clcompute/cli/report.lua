@@ -9,7 +9,7 @@ local report = {
   name = "report",
   description = "Repeat the measurements of a paper on the devices here, or show rows that were kept in a file.",
   examples = {
-    "clcompute report borisov                    # Borisov 2015: saxpy, the matrix product",
+    "clcompute report borisov                   # Borisov 2015: saxpy, products",
     "clcompute report gauss --quick --html gauss.html   # Baranov & Vlatskaya 2013, in minutes",
     "clcompute report polykernels               # GRAPHITE-OpenCL, 2012: loop nests in Lua as kernels",
     "clcompute report peers --groups sgemm,dot  # against OpenBLAS and CLBlast",
@@ -23,7 +23,10 @@ local report = {
   },
 }
 
-local PAPERS = { borisov = true, gauss = true, polykernels = true, peers = true, scaling = true }
+report.names = { "borisov", "gauss", "polykernels", "peers", "scaling" }
+
+local PAPERS = {}
+for _, name in ipairs(report.names) do PAPERS[name] = true end
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {
@@ -39,7 +42,7 @@ local TAKEN_BY = {
 
 --- Adds the options.
 function report.configure(parser)
-  parser:argument("name", "borisov, gauss, polykernels, peers, scaling, or a file of rows (.jsonl)."):argname "<name>"
+  parser:argument("name", table.concat(report.names, ", ") .. ", or a file of rows (.jsonl)."):argname "<name>"
   parser:flag("--quick", "Small sizes; of peers few rounds, small loops, on a GPU few sizes.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"

@@ -13,6 +13,7 @@ local topic = {
     "clcompute help                  # as clcompute --help",
     "clcompute help bench            # as clcompute bench --help",
     "clcompute help gemm             # the function; clcompute.bench is the module",
+    "clcompute help --names          # all names of the library",
   },
 }
 
@@ -21,6 +22,7 @@ local WIDTH = 80 -- where there is no terminal
 --- Adds the argument.
 function topic.configure(parser)
   parser:argument("topic", "A command, or a name of the library or of a part of it."):argname "<topic>":args "?"
+  parser:flag("--names", "List all names of the library.")
 end
 
 --- The parser of that command, that of all without a name.
@@ -33,17 +35,19 @@ end
 
 --- Runs the command.
 function topic.run(options, parser)
-  local found = find_parser(parser, options.topic)
+  local found = not options.names and find_parser(parser, options.topic)
   if found then
     output.print(command_line.help_of(found))
     return 0
   end
   command_line.library() -- for the prompt
-  local text, is_known = require("clcompute.prompt").help(options.topic, terminal.width(WIDTH))
+  local name = not options.names and options.topic or nil
+  local text, is_known = require("clcompute.prompt").help(name, terminal.width(WIDTH))
   if is_known then
     output.print(text)
     return 0
   end
+  text = text:gsub('help "name"', "clcompute help name"):gsub("help%(%)", "clcompute help --names")
   io.stderr:write("clcompute: ", text, "\n")
   return 1
 end

@@ -15,9 +15,11 @@ local tune = {
   },
 }
 
+tune.operations = { "gemm", "loops" } -- those of clcompute.tune, which needs the library
+
 --- Adds the options.
 function tune.configure(parser)
-  parser:argument("operation", "What to tune (default: all)."):args "*"
+  parser:argument("operation", table.concat(tune.operations, " or ") .. "; all of them unless told."):args "*"
   parser:option("--device", "Device to tune for."):argname "<selector>"
   parser:option("--seconds", "Time after which nothing more is tried (120). Of loops a try may take minutes.")
     :argname "<s>":convert(command_line.seconds):default "120":show_default(false)

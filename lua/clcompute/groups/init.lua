@@ -20,7 +20,7 @@ local operations = spread.operations
 for name, f in pairs(combining) do operations[name] = f end
 operations.map, operations.saxpy = elementwise.map, elementwise.saxpy
 operations.gemm, operations.matmul, operations.transpose = product.gemm, product.gemm, product.transpose
-operations.lu, operations.gauss, operations.solve = solving.lu, solving.gauss, solving.gauss
+operations.lu, operations.gauss, operations.solve = solving.lu, solving.gauss, solving.solve
 
 for name in ("eq ne lt le gt ge minimum maximum abs sqrt exp log sin cos tan tanh floor ceil"):gmatch "%w+" do
   operations[name] = function(a, b) return elementwise.operate(name, core[name], a, b) end

@@ -262,7 +262,7 @@ local function as_dtype(g, bytes, of, dtype, count)
 end
 
 --- The solution with its backward error, refined where that is asked for or needed.
-local function solve_well(a, f, right, columns, o)
+local function solve_well(name, a, f, right, columns, o)
   local g, epsilon, count = a.group, EPSILON[a.dtype], a.place.rows * columns
   local x, steps = elimination.solve(f, right, columns), 0
   while true do
@@ -271,7 +271,7 @@ local function solve_well(a, f, right, columns, o)
     local worst = ratio_of(of_r, of_x, f.norm, epsilon)
     local wants = o.refine and steps == 0 or o.refine ~= false and not (worst <= MAX_RATIO)
     if not wants or steps == MAX_STEPS then
-      if not (worst <= MAX_RATIO) then fail("gauss: backward error ratio %g exceeds %d", worst, MAX_RATIO) end
+      if not (worst <= MAX_RATIO) then fail("%s: backward error ratio %g exceeds %d", name, worst, MAX_RATIO) end
       return x, worst, steps
     end
     x = added(g, a.dtype, x, elimination.solve(f, as_dtype(g, r, of, a.dtype, count), columns), count)
@@ -279,23 +279,29 @@ local function solve_well(a, f, right, columns, o)
   end
 end
 
-function solving.gauss(a, b, o)
-  o = o and options.check("gauss", o, OPTIONS) or {}
-  a = check_square("gauss", a)
-  local columns = check_right("gauss", b, a)
+local function solve(name, a, b, o)
+  o = o and options.check(name, o, OPTIONS) or {}
+  a = check_square(name, a)
+  local columns = check_right(name, b, a)
   local x = spread.empty(a.group, a.dtype, b.shape)
   if b.bytes == 0 then return x, { backward_error = 0.0, rcond = 1.0, steps = 0, pivots = {} } end
-  local f = factor("gauss", a)
+  local f = factor(name, a)
   local info = { pivots = f.pivots, rcond = rcond_of(f) }
-  if info.rcond < (o.rcond or 0) then fail("gauss: matrix is refused by option 'rcond': rcond = %.3g", info.rcond) end
+  if info.rcond < (o.rcond or 0) then
+    fail("%s: matrix is refused by option 'rcond': rcond = %.3g", name, info.rcond)
+  end
   local solution
-  solution, info.backward_error, info.steps = solve_well(a, f, b:string(), columns, o)
+  solution, info.backward_error, info.steps = solve_well(name, a, f, b:string(), columns, o)
   f.w:release()
   if info.rcond < EPSILON[a.dtype] then
-    info.warning = ("gauss: matrix is singular to working precision: rcond = %.3g"):format(info.rcond)
+    info.warning = ("%s: matrix is singular to working precision: rcond = %.3g"):format(name, info.rcond)
     warn("clcompute: ", info.warning)
   end
   return x:write(solution), info
+end
+
+for _, name in ipairs { "gauss", "solve" } do
+  solving[name] = function(a, b, o) return solve(name, a, b, o) end
 end
 
 return solving

@@ -253,8 +253,9 @@ end
 Struct.__index = arity.methods(methods, "Struct")
 
 function Struct.__tostring(self)
-  local kind = kind_of(self, "tostring")
-  return ("struct %s, %d bytes aligned on %d: %s"):format(kind.name, kind.size, kind.align, names_of(kind))
+  local kind, fields = kind_of(self, "tostring"), {}
+  for i, field in ipairs(kind.fields) do fields[i] = ("%s %s%s"):format(field.type, field.name, field.extents) end
+  return ("struct %s, %d bytes aligned on %d: %s"):format(kind.name, kind.size, kind.align, table.concat(fields, ", "))
 end
 
 -- --- cl.struct -------------------------------------------------------------------------------------

@@ -8,11 +8,6 @@ local matmul, transpose = require "clcompute.operations.matmul", require "clcomp
 
 local operations = { map = map.map, scan = require "clcompute.operations.scan",
   matmul = matmul("matmul", "argument 1", "argument 2"), transpose = transpose }
-function operations.solve(a, b, options)
-  local ok, x, info = pcall(require("clcompute.core").gauss, a, b, options)
-  if ok then return x, info end
-  error(type(x) == "string" and x:gsub("^gauss: ", "solve: ") or x, 0)
-end
 
 for _, part in ipairs { "named_reductions", "moments" } do
   for name, f in pairs(require("clcompute.operations." .. part)) do operations[name] = f end

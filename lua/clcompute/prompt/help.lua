@@ -182,7 +182,9 @@ end
 
 --- What may be meant by a name that the reference does not have, and whether that is told for sure.
 local function suggestions(found, topic, columns)
-  local here = spelling.elsewhere(topic:match "^[%w_]+[.:]([%w_]+)$" or topic)
+  local word = topic:match "^[%w_]+[.:]([%w_]+)$" or topic
+  local here, near = spelling.elsewhere(word), spelling.absent(word)
+  if near then return ("there is no '%s' here; near is %s"):format(topic, near), true end
   found = nearest(found, here and PART or TEXT)
   if #found == 0 and not here then
     return ("'%s' is not in the reference; help() lists what is"):format(topic), false
@@ -193,12 +195,13 @@ local function suggestions(found, topic, columns)
     local entry = found[i].entry
     lines[#lines + 1] = width.cut(("  %s  %s"):format(label(entry), first_sentence(entry)), columns)
   end
+  if #found > MOST then lines[#lines + 1] = ("  and %d more: help()"):format(#found - MOST) end
   return table.concat(lines, "\n"), here ~= nil
 end
 
---- Whether a text has a word that begins like that.
-local function begins_with(text, word)
-  return text:lower():find("%f[%w]" .. word:lower():gsub("%p", "%%%0")) ~= nil
+--- Whether a text has that word.
+local function has_word(text, word)
+  return text:lower():find("%f[%w_]" .. word:lower():gsub("%p", "%%%0") .. "%f[^%w_]") ~= nil
 end
 
 --- What is named so, with the options and fields of that name, and what else speaks of it in its first sentence.
@@ -213,7 +216,7 @@ local function by_name(known, topic, columns)
   local parts, also = { entry_text(known, found[1].entry, columns), fields_text(known, topic, columns) }, {}
   for i = 2, #found do
     local one = found[i]
-    if one.rank <= 1 or begins_with(first_sentence(one.entry), topic) then also[#also + 1] = one.entry.name end
+    if one.rank <= 1 or has_word(first_sentence(one.entry), topic) then also[#also + 1] = one.entry.name end
   end
   if #also > 0 then parts[#parts + 1] = wrap("See also: " .. table.concat(also, ", "), columns, "") end
   return table.concat(parts, "\n\n"), true
@@ -226,7 +229,11 @@ help(x) tells of a function, a method or an object, help "gemm" of a name, also 
 Tab completes names, options and devices. Ctrl-C ends what computes, Ctrl-D the prompt.]]
 
 --- The names of everything, by module and by object.
-local function overview(known, columns)
+-- @tparam table known of `clcompute.prompt.catalogue`
+-- @tparam integer columns of the terminal
+-- @treturn string
+function help.overview(known, columns)
+  columns = math.min(columns, WIDEST)
   local groups, order = {}, {}
   for _, entry in ipairs(known:entries()) do
     local group = entry.signature and entry.name:match "^[%w_]+"
@@ -251,7 +258,7 @@ local function of_value(known, value, columns)
   if not entry then
     return ("nothing in the reference is about this %s; help \"name\" looks for a name"):format(type(value))
   end
-  local is_object = type(value) == "userdata"
+  local is_object = type(value) ~= "function" and entry.name ~= entry.module
   return (is_object and tostring(value) .. "\n\n" or "") .. entry_text(known, entry, columns)
 end
 
@@ -272,7 +279,7 @@ function help.new(known, columns)
   local function tell(self, ...)
     local topic = ...
     if select("#", ...) > 0 and topic ~= self and topic ~= "help" then return help.text(known, topic, columns()) end
-    return overview(known, math.min(columns(), WIDEST))
+    return help.overview(known, columns())
   end
   return setmetatable({}, {
     __tostring = tell,

@@ -152,13 +152,15 @@ local function leaver(name)
   })
 end
 
---- What `help` says of a name.
--- @tparam string name
+--- What `help` says of a name, or all names.
+-- @tparam ?string name
 -- @tparam integer width columns of the terminal
 -- @treturn string
 -- @treturn boolean whether the name is known
 function prompt.help(name, width)
-  return help.text(catalogue.new(), name, width)
+  local known = catalogue.new()
+  if not name then return help.overview(known, width), true end
+  return help.text(known, name, width)
 end
 
 --- Runs until the end of standard input, with `help`, `exit` and `quit` among the globals.

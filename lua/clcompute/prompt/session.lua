@@ -13,8 +13,9 @@ local getupvalue, upvaluejoin, getinfo, getmetatable = debug.getupvalue, debug.u
 local KEEP = "__keep_locals" -- the name that a chunk calls with that closure
 local PASS = "__pass" -- what it passes results through: a call in their place would lose its line, as tail calls do
 
-local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
-local CLOSERS = { ["end"] = true, ["until"] = true }
+local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true, ["("] = true, ["{"] = true,
+  ["["] = true }
+local CLOSERS = { ["end"] = true, ["until"] = true, [")"] = true, ["}"] = true, ["]"] = true }
 
 local Session = { __name = "clcompute.Session" }
 Session.__index = Session
@@ -42,6 +43,10 @@ local function add_names(tokens, index, declared)
   end
 end
 
+local function depth_of(token)
+  return OPENERS[token.text] and 1 or CLOSERS[token.text] and -1 or 0
+end
+
 --- The locals that are declared outside of all blocks, and the byte of a `return` there; of a chunk without mistakes.
 local function survey(tokens)
   local declared, depth, return_at = {}, 0, nil
@@ -51,8 +56,8 @@ local function survey(tokens)
       if depth == 0 and token.text == "local" then
         add_names(tokens, tokens[i + 1].text == "function" and i + 2 or i + 1, declared)
       end
-      if OPENERS[token.text] then depth = depth + 1 elseif CLOSERS[token.text] then depth = depth - 1 end
     end
+    depth = depth + depth_of(token)
   end
   return declared, return_at
 end
@@ -155,24 +160,46 @@ local function without_sign(text)
   return (text:gsub("^%s*=", ""))
 end
 
---- Without the comment at its end. An access there has the line of the `)` that follows, which is to be its own.
-local function without_comment(text)
+--- Without the comment and the `;` at its end. An access there has the line of the `)` that follows, which is to be its
+-- own.
+local function without_end(text)
   local tokens = scanner.tokens(text)
+  if #tokens > 0 and tokens[#tokens].text == ";" then table.remove(tokens) end
   local last = tokens[#tokens]
   return last and text:sub(1, last.at + #last.text - 1) or ""
 end
 
---- Compiles what was typed: an expression, whose values the chunk returns, or statements. Its functions know their
--- source by the text, as `load` without a name for it has it.
+--- The byte of the last `;` that has something behind it, outside of blocks and brackets; 0 where there is none.
+local function last_semicolon(text)
+  local tokens, depth, at = scanner.tokens(text), 0, 0
+  for i, token in ipairs(tokens) do
+    if depth == 0 and token.text == ";" and i < #tokens then at = token.at end
+    depth = depth + depth_of(token)
+  end
+  return at
+end
+
+--- The chunk that returns the values of an expression, which may have statements and a `;` before it; nil for another
+-- text.
+local function returning(text)
+  local at = last_semicolon(text)
+  local statements, expression = text:sub(1, at), text:sub(at + 1)
+  if not load("return " .. expression .. "\n") then return nil end -- in whose middle a string in quotes ends too early
+  local chunk = ("%sreturn %s(%s)"):format(statements, PASS, without_end(expression))
+  return load(chunk) and chunk
+end
+
+--- Compiles what was typed: an expression, whose values the chunk returns, statements, or both with a `;` between. Its
+-- functions know their source by the text, as `load` without a name for it has it.
 -- @tparam string text
 -- @treturn ?function the chunk
 -- @treturn ?string what is wrong
 -- @treturn ?boolean whether more lines could make it right
 function Session:compile(text)
   text = without_sign(text)
-  local expression = "return " .. text
-  local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
-  if ok then return compile_among(self, ("return %s(%s)"):format(PASS, without_comment(text)), text) end
+  local expression = returning(text)
+  if expression then return compile_among(self, expression, text) end
+  local _, reason = load("return " .. text .. "\n", text, "t")
   local statements, message = load(text .. "\n", text, "t")
   if statements then return compile_among(self, text, text) end
   return nil, message, ends_too_early(message) or ends_too_early(reason)
