@@ -163,8 +163,9 @@ describe("a sequential nest", function()
 
   it("is said to have run in place of the nests that it is without", function()
     if device.type ~= "cpu" then return pending "no processor is here" end
-    local compiled = assert(loops.compile("function(a, b, n)\n  for t = 1, n do\n    for i = 1, n do b[i] = 2 * a[i] end\n"
-      .. "    for i = 1, n do a[i] = 3 * b[i] end\n  end\nend", { device = device }))
+    local compiled = assert(loops.compile("function(a, b, n)\n  for t = 1, n do\n"
+      .. "    for i = 1, n do b[i] = 2 * a[i] end\n    for i = 1, n do a[i] = 3 * b[i] end\n  end\nend",
+      { device = device }))
     local a, b, decide = device:zeros("double", 9), device:zeros("double", 9), decision.make
     for _, case in ipairs { { "Lua", "Lua", { false, false, false } },
       { "not run, nest_3 took its place", "device", { false, false, true } } } do
