@@ -39,6 +39,10 @@ static const char *push_options(lua_State *L, const clc_Device *d, const char *o
   return lua_pushfstring(L, CLC_ARG_INFO "%s%s", options, d->context->quiet_option);
 }
 
+int clc_hasline(const clc_Device *d, const clc_Source *s) {
+  return !d->context->is_simulator || *s->defines != '\0' || strcmp(s->name, CLC_UNNAMED) != 0;
+}
+
 static int uses_header(const Job *j) {
   return j->known.header_by_text || j->known.header_by_file;
 }
@@ -91,7 +95,6 @@ static void push_scanned(lua_State *L, Job *j) {
 /* Leaves what it refers to on the stack, what is scanned at the index given. */
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
   Job j = {.device = d, .source = *s, .text = s->text};
-  j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = push_options(L, d, s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
@@ -100,6 +103,7 @@ static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scann
   push_scanned(L, &j);
   *scanned = lua_gettop(L);
   if (uses_header(&j)) add_header(L, &j);
+  j.line = clc_hasline(d, &j.source) ? lua_pushfstring(L, "#line 1 \"%s\"\n", s->name) : "";
   return j;
 }
 

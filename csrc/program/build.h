@@ -14,6 +14,10 @@ typedef struct clc_Source {
   const char *options;
 } clc_Source;
 
+/* Whether a #line stands before the text. Oclgrind shows lines of all that it was given, by their
+   numbers in the text: of one without a name and without defines it is given nothing else. */
+int clc_hasline(const clc_Device *d, const clc_Source *s);
+
 /* What is known of a build besides the program. */
 #define CLC_UNSEENINCLUDE "what an #include may hold"
 

@@ -41,8 +41,10 @@ static size_t spelling(const char *text) {
 }
 
 /* Pushes the log with our name and the source's own lines in place of such. */
-static const char *push_named(lua_State *L, const clc_Source *s, const char *log) {
-  const int before = clc_countlines(s->defines, s->defines + strlen(s->defines)) + 1;
+static const char *push_named(lua_State *L, const clc_Device *d, const clc_Source *s,
+                              const char *log) {
+  const int before =
+      clc_countlines(s->defines, s->defines + strlen(s->defines)) + clc_hasline(d, s);
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   while (*log != '\0') {
@@ -223,7 +225,7 @@ static const char *push_origin(lua_State *L, const clc_Source *s, const char *lo
 
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
                     const cl_program *program, cl_int code) {
-  const char *log = push_named(L, s, push_log(L, d, program));
+  const char *log = push_named(L, d, s, push_log(L, d, program));
   if (strstr(s->text, "_cl_") == NULL) log = luaL_gsub(L, log, "_cl_", ""); /* POCL's macros */
   const char *excerpts = push_excerpts(L, s, log);
   const char *hint = find_hint(log);

@@ -32,10 +32,10 @@ local Compiled = {}
 ---@field column? integer
 
 ---Compiles the loop nests of a function. The result is called as the function is, with buffers or nested tables as
----arrays; the kinds of arguments are analysed at the first call that has them. A source outside the subset, or a
----file that cannot be read, is no error: it returns nil and the failure, which `assert` shows.
+---arrays; the kinds of arguments are analysed at the first call that has them. A source outside the subset or with a
+---syntax error, or a file that cannot be read, is no error: it returns nil and the failure, which `assert` shows.
 ---
----Errors: wrong options.
+---Errors: wrong options, or a source that is no function, text or `{ file = path }`.
 ---```lua
 ---local loops = require "clcompute.loops"
 ---local double = assert(loops.compile("function(x, n) for i = 1, n do x[i] = 2 * x[i] end end"))

@@ -87,7 +87,8 @@ describe("clcompute loops", function()
     assert.matches("\n   5: for i ", (succeeds(("loops %s --function M.scale"):format(sums)):gsub("\n +", "\n   ")))
     local code, out, err = run("loops " .. sums)
     assert.equal(1, code)
-    assert.matches("^M.scale of .-\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\nM.stencil of [^\n]+\n", out)
+    assert.matches("^M.scale of .-\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\n"
+      .. "M.loop of [^\n]+sums.lua: refused\n\nM.stencil of [^\n]+\n", out)
     assert.matches("^[^\n]+sums.lua:16:12: a string is not accepted[^\n]+\n[^\n]+\n +%^\n$", err) -- of M.loop
     code, out, err = run(("loops %s --run"):format(sums))
     assert.same({ 1, "" }, { code, out })
@@ -102,6 +103,9 @@ describe("clcompute loops", function()
     local code, out, err = run(("loops %s --source"):format(several))
     assert.same({ 0, several .. ":3: a function without a name is left out\n" }, { code, err })
     assert.matches("^// only\n.-kernel void nest_1.-\n\n// other\n.-kernel void nest_1", out)
+    write(several, ONE .. ONE:gsub("only", "other"):gsub("2 %*", "nil *"))
+    local _, both = command.shell(("%s loops %s --source 2>&1"):format(command.text, several))
+    assert.matches("\n\n// other of [^\n]+: refused\n[^\n]+:2:%d+: nil is not accepted", both)
   end)
 
   it("reads standard input", function()
@@ -237,8 +241,14 @@ describe("clcompute loops --run", function()
   end)
 
   it("says what stops it", function()
-    fails(1, { "clcompute: dimension 1 of 'b' reaches 129 of 128 at line 19 for n=128" },
+    fails(1, { "clcompute: M.stencil: dimension 1 of 'b' reaches 129 of 128 at line 19 for n=128; "
+      .. "the values made up for a, b, n do not fit; --arguments says others" },
       ("loops %s --function stencil --run --device %s"):format(sums, fast))
+    local bins = write(folder .. "/bins.lua",
+      "function bins(h, x, n)\n  for i = 1, n do local k = math.floor(x[i] * 10) + 1\n    h[k] = h[k] + 1 end\nend")
+    fails(1, { "clcompute: bins: line 3: attempt to perform arithmetic on a nil value (field '?'); "
+      .. "the values made up for h, x do not fit; --arguments says others" },
+      ("loops %s --run --arguments n=128 --device %s"):format(bins, fast))
     fails(1, { "'a' is a buffer of float, which Lua has not" },
       ("loops %s --run --device %s --arguments a=float"):format(one, fast))
     fails(1, { "'a' has rank 1, but 2 sizes were given" },

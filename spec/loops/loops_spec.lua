@@ -608,6 +608,17 @@ helper.describe_each("loops.compile", function(device)
       "argument #1 'a': index 3 of dimension 2 is outside of 1 .. 2", rows, 2)
   end)
 
+  it("name the line where Lua fails in loops that stay there", function()
+    local count = assert(loops.compile("function(h, k, n)\n  for i = 1, n do\n    if k[i] < 1 then\n      h[1] = 0\n"
+      .. "    elseif h[k[i] + 1] < 9 then\n      h[k[i]] = h[k[i]] + 1\n    end\n  end\nend",
+      { force = false, device = device }))
+    local function raised(h, ...) return select(2, pcall(count, h, { ... }, 1)) end
+    assert.equal("line 6: attempt to perform arithmetic on a nil value (field '?')", raised({ [4] = 1, 2, 3 }, 3))
+    assert.equal("line 5: attempt to compare nil with number", raised({ 1, 2, 3 }, 7))
+    assert.equal("line 5: argument #1 'h': index 8 of dimension 1 is outside of 1 .. 3",
+      raised(device:buffer({ 1, 2, 3 }, "long"), 7))
+  end)
+
   it("copies in what data decide to write, as all of the rest stays", function()
     local function f(a, b, c, m)
       for i = 1, m do

@@ -161,6 +161,23 @@ describe("a sequential nest", function()
     end
   end)
 
+  it("is said to have run in place of the nests that it is without", function()
+    if device.type ~= "cpu" then return pending "no processor is here" end
+    local compiled = assert(loops.compile("function(a, b, n)\n  for t = 1, n do\n"
+      .. "    for i = 1, n do b[i] = 2 * a[i] end\n    for i = 1, n do a[i] = 3 * b[i] end\n  end\nend",
+      { device = device }))
+    local a, b, decide = device:zeros("double", 9), device:zeros("double", 9), decision.make
+    for _, case in ipairs { { "Lua", "Lua", { false, false, false } },
+      { "not run, nest_3 took its place", "device", { false, false, true } } } do
+      decision.make = function() return { on_device = case[3], reasons = { "told", "told", "told" } } end
+      local ok, message = pcall(compiled, a, b, 9)
+      decision.make = decide
+      assert(ok, message)
+      assert.matches(("\n  nest_1: %s: [^\n]+\n  nest_2: %s: [^\n]+\n  nest_3: %s: "):format(case[1], case[1], case[2]),
+        compiled:explain())
+    end
+  end)
+
   it("is chosen where buffers are, and for statements without a loop only within one", function()
     if device.type ~= "cpu" then return pending "no processor is here" end
     local compiled = assert(loops.compile(PREFIX, { device = device }))

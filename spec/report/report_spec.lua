@@ -265,6 +265,19 @@ describe("report.text", function()
     assert.matches("no room for: b, c\n$", report.text({ rows = { row }, columns = columns }, { width = 25 }))
   end)
 
+  it("tells once what all rows have alike where they are too wide, and leaves out what none has", function()
+    local columns = { { key = "name" }, { key = "kernel" }, { key = "none" }, { key = "q1", detail = false } }
+    local rows = {}
+    for i = 1, 2 do rows[i] = { name = "case " .. i, kernel = ("k"):rep(30), q1 = i } end
+    local made = { rows = rows, columns = columns }
+    assert.matches("^name +kernel +none +q1", report.text(made, { width = 60 }))
+    assert.matches("^kernel: k+\n\nname +q1, s\n", report.text(made, { width = 40 }))
+    rows[2].kernel = nil -- then they differ
+    assert.matches("^name +kernel +q1, s\n", report.text(made, { width = 40 }))
+    assert.matches("^name: case 1\nkernel: k+\nq1, s: 1.00\n\nname: case 2\nq1, s: 2.00\n$",
+      report.text(made, { width = 20 }))
+  end)
+
   it("wraps long facts beside their names", function()
     local made = { facts = { { "device", ("word "):rep(20) .. "end" }, { "n", 1 } }, sections = {} }
     local lines = lines_of(report.text(made, { width = 40 }))

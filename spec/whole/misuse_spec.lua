@@ -142,8 +142,9 @@ local SECTIONS = {
       script = "local a = d:zeros('float', 9) cl.saxpy(1, a:view(1, 8), a:view(2, 9))" },
     { row = "data race", on = "isolated", -- silent
       script = 'build "kernel void k(global int *x) { x[0] = get_global_id(0); }"(4, ints(4)):wait()' },
-    { row = "data race", on = "oclgrind", log = "data race",
-      script = 'build "kernel void k(global int *x) { x[0] = get_global_id(0); }"(4, ints(4)):wait()' },
+    { row = "data race", on = "oclgrind", -- the line by its number, and as it is
+      log = "At line 2 (column 6) of input.cl:\n\t  x[0] = get_global_id(0);",
+      script = 'build "kernel void k(global int *x) {\\nx[0] = get_global_id(0);\\n}"(4, ints(4)):wait()' },
     { row = "recursion",
       script = [[local x = ints(1)
         build "int f(int n) { return n < 2 ? 1 : n * f(n - 1); } kernel void k(global int *x) { x[0] = f(5); }"(1, x)

@@ -33,7 +33,9 @@ function command.configure(parser)
     parser:flag("--run", "Run the file, then call the function in Lua and compiled; compare, and print times."))
   parser:option("--arguments", "What to suppose, with commas: NAME=floats or integers (a table), NAME=double (a buffer "
     .. "of that dtype), NAME=int or float, NAME=1.5; with --run also sizes, NAME=floats:100x50. The rest are tables of "
-    .. "floats and floats, or integers where those are refused; integers in bounds and subscripts.")
+    .. "floats and floats, or integers where those are refused; integers in bounds and subscripts. With --run floats "
+    .. "are random from -1 to 1, integers from 0 to 9, or from 1 to --size where they index; numbers are --size in "
+    .. "bounds and subscripts, else 1.5 or 3.")
     :argname "<name=kind,..>":convert(loops_trial.parse)
   parser:option("--reduce", "sequential, or tree: sums, products, minima and maxima are shared out too.")
     :argname "<how>"
@@ -185,11 +187,16 @@ local function show(options)
   return 0
 end
 
---- Returns what a function returns; a fault of the file is shown as compilers do: its place, the line, and a caret.
+--- Returns what a function returns; a fault of the file is shown as compilers do: its place, the line, and a caret;
+-- before it on standard output what the options call `refused`, if they do.
 local function showing_faults(f, options)
   local ok, result = pcall(f, options)
   if ok then return result end
   if not require("clcompute.loops.tree").failure.is(result) then error(result, 0) end
+  if options.refused then
+    output.print(options.refused)
+    output.flush()
+  end
   output.show_fault((tostring(result):gsub("the option 'name'", "--function", 1)))
   return 1
 end
@@ -204,8 +211,8 @@ local function show_all(options)
   for _, found in ipairs(list) do
     if found.name then
       options.name, options.head = found.name, options.source and ("%s// %s\n"):format(gap, found.name) or gap
-      local ended = showing_faults(show, options)
-      if ended == 0 then gap = "\n" else code = ended end
+      options.refused = ("%s%s of %s: refused"):format(options.source and gap .. "// " or gap, found.name, options.file)
+      code, gap = math.max(code, showing_faults(show, options)), "\n"
     else
       output.show_fault(("%s:%d: a function without a name is left out"):format(options.file, found.line))
     end

@@ -219,6 +219,26 @@ local function time_text(seconds)
   return ("%.6f"):format(seconds)
 end
 
+--- Raises what fails in a line of the function, as the values that nobody gave do not fit.
+local function raise_misfit(trial, name, message)
+  local names = {}
+  for _, row in ipairs(trial.rows) do
+    local given = trial.given[row.name]
+    if not (given and given.value) then names[#names + 1] = row.name end
+  end
+  error(("%s: %s%s"):format(name, message, #names > 0 and ("; the values made up for %s do not fit; --arguments says "
+    .. "others"):format(table.concat(names, ", ")) or ""), 0)
+end
+
+--- The seconds of a compiled call.
+local function compiled_seconds(trial, compiled, list, device)
+  local ok, result = pcall(seconds_of, compiled, list, device)
+  if ok then return result end
+  interrupt.pass_on(result)
+  if not result:find "line %d" then error(result, 0) end
+  raise_misfit(trial, compiled.state.name, result)
+end
+
 --- Runs the function itself, and keeps its results. Where it fails, the compiled one says in words what it fails at.
 local function lua_row(trial, fn, compiled, device)
   local list, times = data.copies(trial.values), {}
@@ -227,8 +247,8 @@ local function lua_row(trial, fn, compiled, device)
     local ok, message = pcall(function() times[i] = time_text(seconds_of(fn, list, device)) end)
     if not ok then
       interrupt.pass_on(message)
-      seconds_of(compiled, passed(trial, device), device)
-      error(message, 0)
+      compiled_seconds(trial, compiled, passed(trial, device), device)
+      raise_misfit(trial, compiled.state.name, message)
     end
   end
   trial.expected = list
@@ -240,7 +260,7 @@ local function compiled_row(trial, name, compiled, device)
   for i = 1, CALLS do
     restore(list, trial.values)
     before = compiled:stats()
-    times[i] = time_text(seconds_of(compiled, list, device))
+    times[i] = time_text(compiled_seconds(trial, compiled, list, device))
     compare(trial.expected, list, found)
   end
   local after = compiled:stats()
@@ -303,6 +323,7 @@ function loops_trial.run(fn, compiled, forced, request)
   check_dtypes(rows, presumed.kinds)
   local allowed = allowances(presumed.spec)
   local trial = { rows = rows, kinds = presumed.kinds, is_exact = #allowed == 0, has_failed = false,
+    given = request.given,
     values = new_values(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
     compiled_row(trial, "where it pays", compiled, device) }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- A table as lines of at most so many columns of a terminal, with a bar for what the chart draws. Where room is
--- scarce, names of devices are shorter, then bars are left out, then details; at last names are cut.
+-- scarce, names of devices are shorter, then what all rows have alike stands above, once, then bars are left out, then
+-- details; at last names are cut.
 
 local columns = require("clcompute.base").columns
 local fields = require "clcompute.report.fields"
@@ -126,18 +127,47 @@ local function shorten_devices(grid)
   end
 end
 
+--- The grid without a column, and that one.
+local function without(grid, j)
+  local less = { columns = table.move(grid.columns, 1, #grid.columns, 1, {}), rows = {} }
+  for i, row in ipairs(grid.rows) do
+    less.rows[i] = table.move(row, 1, #row, 1, { ok = row.ok })
+    table.remove(less.rows[i], j)
+  end
+  return less, table.remove(less.columns, j)
+end
+
 --- The grid without its last detail, and the head of that one; nil where there is none.
 local function without_detail(grid)
   for j = #grid.columns, 1, -1 do
     if grid.columns[j].detail then
-      local less = { columns = table.move(grid.columns, 1, #grid.columns, 1, {}), rows = {} }
-      for i, row in ipairs(grid.rows) do
-        less.rows[i] = table.move(row, 1, #row, 1, { ok = row.ok })
-        table.remove(less.rows[i], j)
-      end
-      return less, table.remove(less.columns, j).title
+      local less, column = without(grid, j)
+      return less, column.title
     end
   end
+end
+
+local function is_told(text)
+  return text ~= "" and text ~= format.MISSING
+end
+
+local function named(column, text)
+  return ("%s: %s"):format(fields.head(column), text)
+end
+
+--- The grid without the columns that are the same in all rows, and what those say.
+local function without_constants(grid)
+  local told = {}
+  for j = #grid.rows > 1 and #grid.columns or 0, 1, -1 do
+    local texts = {}
+    for i, row in ipairs(grid.rows) do texts[i] = row[j].text end
+    if #grid.columns > 1 and count_distinct(texts) == 1 then
+      local less, column = without(grid, j)
+      grid = less
+      if is_told(texts[1]) then table.insert(told, 1, named(column, texts[1])) end
+    end
+  end
+  return grid, told
 end
 
 --- The grid with as many of its details as fit, the widths of its columns, nil where even names that are cut leave no
@@ -179,7 +209,7 @@ local function records(grid)
   for i, row in ipairs(grid.rows) do
     if i > 1 then lines[#lines + 1] = "" end
     for j, column in ipairs(grid.columns) do
-      if row[j].text ~= "" then lines[#lines + 1] = ("%s: %s"):format(fields.head(column), row[j].text) end
+      if is_told(row[j].text) then lines[#lines + 1] = named(column, row[j].text) end
     end
   end
   return lines
@@ -190,10 +220,13 @@ local function has_bars(grid, chart)
   return index and largest(grid, index) ~= nil
 end
 
---- The lines of a table, `grid` of fields.cells. Options: width, ascii, bar.
-function aligned.table(grid, chart, options)
-  local wanted = options.bar and has_bars(grid, chart) and columns.GAP + SMALLEST_BAR or 0
-  if total(measure(grid)) + wanted > options.width then shorten_devices(grid) end
+--- The columns that the smallest bars take.
+local function room_of_bars(grid, chart, options)
+  return options.bar and has_bars(grid, chart) and columns.GAP + SMALLEST_BAR or 0
+end
+
+local function fitted_lines(grid, chart, options)
+  local wanted = room_of_bars(grid, chart, options)
   local made, widths, left_out = fitted(grid, options.width)
   if not widths then return records(grid) end
   local room = options.width - total(measure(made)) - columns.GAP
@@ -211,6 +244,18 @@ function aligned.table(grid, chart, options)
     table.move(note, 1, #note, #lines + 1, lines)
   end
   return lines
+end
+
+--- The lines of a table, `grid` of fields.cells. Options: width, ascii, bar.
+function aligned.table(grid, chart, options)
+  local wanted = room_of_bars(grid, chart, options)
+  if total(measure(grid)) + wanted > options.width then shorten_devices(grid) end
+  if shrunk(grid, options.width, LEGIBLE) then return fitted_lines(grid, chart, options) end
+  local less, told = without_constants(grid)
+  local lines = #told > 0 and aligned.wrapped(table.concat(told, "; "), options.width) or {}
+  if #told > 0 then lines[#lines + 1] = "" end
+  local rest = fitted_lines(less, chart, options)
+  return table.move(rest, 1, #rest, #lines + 1, lines)
 end
 
 return aligned

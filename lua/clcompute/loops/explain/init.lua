@@ -127,12 +127,25 @@ end
 
 -- --- the latest call ------------------------------------------------------------------------
 
+--- Adds the nests of a plan in whose place a task runs on the device, with its name.
+local function add_replaced(plan, on_device, by, list)
+  for _, part in ipairs(plan) do
+    list[part] = by
+    local task = by or part.instead and on_device[part.index] and part.name
+    for _, body in ipairs(plans.bodies(part)) do add_replaced(body, on_device, task, list) end
+  end
+  return list
+end
+
 local function add_nests(latest, figures, lines)
-  local verdict = latest.verdict
-  for i, nest in ipairs(latest.spec.plan.kernels) do
+  local verdict, plan = latest.verdict, latest.spec.plan
+  local replaced = add_replaced(plan, verdict.on_device, nil, {})
+  for i, nest in ipairs(plan.kernels) do
     local told = { verdict.reasons[i] }
     told[#told + 1] = figures and profitability.sides(figures, i)
-    add(lines, "  %s: %s: %s", nest.name, verdict.on_device[i] and "device" or "Lua", table.concat(told, "; "))
+    local place = verdict.on_device[i] and "device" or "Lua"
+    if replaced[nest] then place = ("not run, %s took its place"):format(replaced[nest]) end
+    add(lines, "  %s: %s: %s", nest.name, place, table.concat(told, "; "))
   end
 end
 

@@ -9,7 +9,7 @@ local plans = require("clcompute.loops.tree").plan
 
 local host = {}
 
-local add, expression, indented = launches.add, launches.expression, launches.indented
+local add, expression, indented, mark = launches.add, launches.expression, launches.indented, launches.mark
 
 -- --- the plan -----------------------------------------------------------------------------
 
@@ -18,10 +18,10 @@ local print_plan
 local function print_loop(part, output)
   local node = part.node
   if node.word then
-    add(output, "while true do -- line %d", node.line)
+    add(output, "while true do%s", mark(node.line))
   else
-    add(output, "for %s = %s, %s, %s do -- line %d", node.variable.id, expression(node.from), expression(node.to),
-      node.pace and expression(node.pace) or node.step, node.line)
+    add(output, "for %s = %s, %s, %s do%s", node.variable.id, expression(node.from), expression(node.to),
+      node.pace and expression(node.pace) or node.step, mark(node.line))
   end
   indented(output, print_plan, part.body, output)
   add(output, "end")
@@ -29,7 +29,7 @@ end
 
 local PARTS = {
   kernel = function(part, output)
-    add(output, "do -- line %d", part.node.line)
+    add(output, "do%s", mark(part.node.line))
     indented(output, launches.kernel, part, output, function()
       if part.instead then return print_plan(part.instead, output) end
       launches.lua(part, plans.statements(part), output)
@@ -43,7 +43,7 @@ local PARTS = {
   ["if"] = function(part, output)
     launches.arrays(part, output)
     for i, arm in ipairs(part.arms) do
-      add(output, "%s %s then", i == 1 and "if" or "elseif", expression(arm.condition))
+      add(output, "%s %s then%s", i == 1 and "if" or "elseif", expression(arm.condition), mark(arm.condition.line))
       indented(output, print_plan, arm.body, output)
     end
     if part.otherwise then
@@ -105,6 +105,17 @@ function host.compile(text, plan, memory, blank)
   local groups = {}
   for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
   return chunk(groups, memory, blank)
+end
+
+--- A message with the line of the source in place of that of the text, if that is marked.
+-- @string text of `host.text`
+-- @param message whatever was raised
+function host.located(text, message)
+  local number, rest = tostring(message):match "^loops:(%d+): (.*)$"
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  local line = number and lines[tonumber(number)]:match " %-%- (line %d+)$"
+  return line and ("%s: %s"):format(line, rest) or message
 end
 
 return host

@@ -71,7 +71,13 @@ end
 
 local add = launches.add
 
+--- What ends the lines that a line of the source has become, for messages.
+function launches.mark(line)
+  return (" -- line %d"):format(line)
+end
+
 local OPTIONS = {
+  mark = launches.mark,
   length = function(node) return size_of(node.array, node.dimension) end,
   assign = assignment,
 }
@@ -336,7 +342,7 @@ end
 --- A loop that may go in rounds; `otherwise` adds the lines of how it goes where that does not pay.
 function launches.rounds(part, output, otherwise)
   local node, time = part.node, part.node.variable.id
-  add(output, "do -- line %d", node.line)
+  add(output, "do%s", launches.mark(node.line))
   indented(output, function()
     add(output, "local %s_from, %s_to = %s, %s", time, time, launches.expression(node.from),
       launches.expression(node.to))

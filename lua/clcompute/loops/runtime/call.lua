@@ -7,6 +7,7 @@ local bounds = require("clcompute.loops.analysis").bounds
 local costs = require "clcompute.loops.runtime.costs"
 local decision = require "clcompute.loops.runtime.decision"
 local faults = require("clcompute.loops.generation").faults
+local host = require("clcompute.loops.generation").host
 local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
@@ -310,10 +311,11 @@ end
 
 --- Runs a call's plan. Arrays go home whatever happens: what passes before a place that fails have stored stays.
 local function execute(state, spec, values, arrays, kernels, on_device, ...)
-  settle(arrays, pcall(function(...)
+  local ok, message = pcall(function(...)
     spec.run(values, arrays, kernels, on_device, state.counters, ...)
     check_faults(spec, kernels, values)
-  end, ...))
+  end, ...)
+  settle(arrays, ok, not ok and host.located(spec.host_text, message))
 end
 
 --- Executes a call and waits for it, so that later verdicts know what it took. What was queued before is waited for

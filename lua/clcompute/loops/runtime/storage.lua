@@ -98,7 +98,7 @@ local function fence_of(array, depth)
   local first, last = array.base, array.base + array.shape[depth] - 1
   local function check(index)
     if math.type(index) == "integer" and index >= first and index <= last then return end
-    error(("%s: index %s of dimension %d is outside of %d .. %d"):format(array.row.label, index, depth, first, last), 0)
+    error(("%s: index %s of dimension %d is outside of %d .. %d"):format(array.row.label, index, depth, first, last), 3)
   end
   return {
     __index = function(_, index) check(index) end,

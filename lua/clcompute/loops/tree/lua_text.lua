@@ -3,7 +3,7 @@
 --- Writes trees, resolved ones, as Lua again. Options say how names and accesses look: `name(variable)`,
 -- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts, as does
 -- `assign(node, target, value)`, whole lines of two texts; without them, names are the ids of variables, and arrays
--- are indexed as in the source.
+-- are indexed as in the source. `mark(line)` is what ends each line of a statement of that line of the source.
 
 local interrupt = require("clcompute.base").interrupt
 
@@ -29,7 +29,7 @@ local Writer = {}
 Writer.__index = Writer
 
 local function new_writer(options)
-  return setmetatable({ options = options or {}, lines = {}, level = 0 }, Writer)
+  return setmetatable({ options = options or {}, lines = {}, level = 0, mark = "" }, Writer)
 end
 
 -- --- expressions --------------------------------------------------------------
@@ -113,12 +113,21 @@ end
 local STATEMENTS = {}
 
 function Writer:line(...)
-  self.lines[#self.lines + 1] = INDENT:rep(self.level) .. table.concat { ... }
+  self.lines[#self.lines + 1] = INDENT:rep(self.level) .. table.concat { ... } .. self.mark
+end
+
+--- Begins with what stands there in the source.
+function Writer:at(node)
+  local write = self.options.mark
+  if write then self.mark = write(node.line) end
 end
 
 function Writer:block(statements)
   self.level = self.level + 1
-  for _, statement in ipairs(statements) do STATEMENTS[statement.kind](self, statement) end
+  for _, statement in ipairs(statements) do
+    self:at(statement)
+    STATEMENTS[statement.kind](self, statement)
+  end
   self.level = self.level - 1
 end
 
@@ -138,6 +147,7 @@ STATEMENTS["break"] = function(self) self:line "break" end
 
 STATEMENTS["if"] = function(self, node)
   for i, arm in ipairs(node.arms) do
+    self:at(arm.condition)
     self:line(i == 1 and "if " or "elseif ", (self:expression(arm.condition)), " then")
     self:block(arm.body)
   end
