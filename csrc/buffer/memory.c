@@ -203,7 +203,7 @@ static void settle_pool(lua_State *L, clc_Context *c, size_t room) {
   if (clc_hasused(&c->pool, room) && clc_isidle(L, c)) clc_settlepool(&c->pool);
 }
 
-/* The collector hears of new memory alone: so what goes round costs no collection. */
+/* The collector is asked where new memory would be needed, and not for what goes round. */
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape) {
   clc_checkmemory(L, shape, dtype);
@@ -213,7 +213,9 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   const size_t room = find_room(d->context, bytes);
   settle_pool(L, d->context, room);
-  if (!clc_hasfree(&d->context->pool, room)) {
+  if (clc_hasfree(&d->context->pool, room)) {
+    d->context->untold += bytes;
+  } else {
     clc_findroom(L, d, &clc_buffertype, bytes);
     settle_pool(L, d->context, room); /* with what was collected */
   }
