@@ -3,9 +3,9 @@
  * A small Lua interpreter to build with sanitizers (`make asan`), since one in the
  * environment's LD_PRELOAD would reach the programs that a driver starts.
  *
- *     lua-asan [-i] [-e code] [script [arguments]]
+ *     lua-asan [-i] [-W] [-e code] [script [arguments]]
  *
- * As lua does: LUA_INIT_5_4, tracebacks, Ctrl-C, the script from stdin if there is none.
+ * As lua does: LUA_INIT_5_4, tracebacks, Ctrl-C, warnings, the script from stdin if there is none.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,26 @@
 #include <lua.h>
 #include <lualib.h>
 
+#define EXPORT __attribute__((visibility("default")))
+
 static lua_State *state;
+
+/*
+ * Here, as workers have no such variable of the environment. Faults stay with the system, whose
+ * signals messages name. A thread has no stack for signals: it would free the one that a driver's
+ * compiler, begun in it, has put in its place.
+ */
+EXPORT const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+  return "handle_segv=0:use_sigaltstack=0";
+}
+
+/* Stands before the C library's: nothing is unloaded, so that what a library leaks bears its name. */
+EXPORT int dlclose(void *library);
+int dlclose(void *library) {
+  (void)library;
+  return 0;
+}
 
 static void raise_interrupted(lua_State *L, lua_Debug *ar) {
   (void)ar;
@@ -93,6 +112,8 @@ static int run(lua_State *L) {
   for (; first < argc && argv[first][0] == '-'; first++) {
     if (strcmp(argv[first], "-i") == 0)
       interactive = 1;
+    else if (strcmp(argv[first], "-W") == 0)
+      lua_warning(L, "@on", 0);
     else if (strcmp(argv[first], "-e") == 0 && first + 1 < argc)
       code = ++first;
     else

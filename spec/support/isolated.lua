@@ -15,7 +15,7 @@ for _, device in ipairs(cl.devices()) do
   end
 end
 
--- A sanitizer's runtime takes the signals, and exits.
+-- A sanitizer takes room, and time.
 isolated.SANITIZED = os.getenv "SANITIZED"
 
 -- Seconds at most to a new worker; a quarter is usual, on a machine at rest.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Every public name has a stub, which is its reference, and every stub a name; what pages and stubs show runs.
 
+local command = require "spec.support.command"
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local pages = require "spec.support.pages"
@@ -205,7 +206,7 @@ describe("README.md", function()
     for block in text:gmatch "\n```lua\n(.-\n)```" do
       count = count + 1
       pages.check_output(block, pages.run(block, "README.md"))
-      local output = pages.run(block, "README.md", "bin/clcompute repl <")
+      local output = pages.run(block, "README.md", command.text .. "repl <")
       assert.falsy(output:find "stdin:%d", output)
       pages.check_output(block, output)
     end

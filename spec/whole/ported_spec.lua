@@ -3,6 +3,7 @@
 -- under Oclgrind with races and uninitialised reads watched. A program fails where its result is wrong.
 
 local cl = require "clcompute"
+local command = require "spec.support.command"
 local helper = require "spec.helper"
 
 --- Arguments, small and by no work-group divided, and what is printed.
@@ -34,7 +35,7 @@ describe("the ported program", function()
     end)
 
     it(name .. " runs isolated, in check mode and on a careful device", function()
-      run(HERE .. " CLCOMPUTE_CAREFUL=1", "bin/clcompute run", name)
+      run(HERE .. " CLCOMPUTE_CAREFUL=1", command.text .. "run", name)
     end)
 
     it(name .. " has no race and reads nothing that was not written", function()

@@ -7,7 +7,7 @@ local isolated = require "spec.support.isolated"
 local KILL = require("spec.support.workers").KILL
 
 local PLACE, OTHER, FAULTS = isolated.PLACE, isolated.OTHER, isolated.FAULTS
-local SANITIZED, NEW_WORKER = isolated.SANITIZED, isolated.NEW_WORKER
+local NEW_WORKER = isolated.NEW_WORKER
 if not PLACE then return pending "isolation needs a CPU device" end
 
 describe("an isolated device", function()
@@ -235,7 +235,7 @@ describe("a fault on an isolated device", function()
     assert.equal(1, #isolated.workers())
   end
 
-  local SEGV = SANITIZED and "its worker process" or "its worker process died of SIGSEGV"
+  local SEGV = "its worker process died of SIGSEGV"
 
   it("that is an access far outside is an error of its launch", function()
     local message = helper.raises({ "kernel 'far'", SEGV }, p.far, 4, x)
