@@ -30,7 +30,8 @@ const char *__asan_default_options(void) {
   return "handle_segv=0:use_sigaltstack=0";
 }
 
-/* Stands before the C library's: nothing is unloaded, so that what a library leaks bears its name. */
+/* Stands before the C library's: nothing is unloaded, so that what a library leaks bears its name.
+ */
 EXPORT int dlclose(void *library);
 int dlclose(void *library) {
   (void)library;
