@@ -68,8 +68,8 @@ local function stub_fields(class)
 end
 
 --- Whether a page is what its generator prints.
-local function written(command, path)
-  local pipe = assert(io.popen(helper.lua .. " " .. command))
+local function written(line, path)
+  local pipe = assert(io.popen(helper.lua .. " " .. line))
   local text = pipe:read "a"
   return pipe:close() and text == pages.read(path)
 end
