@@ -42,6 +42,20 @@ describe_pool("the pool of released memory", function()
     end) <= 2)
   end)
 
+  it("has nothing collected while memory goes round, and garbage before new memory is made", function()
+    local collected = false
+    d:empty("float", 1 << 20):release()
+    collectgarbage()
+    setmetatable({}, { __gc = function() collected = true end })
+    for _ = 1, 20 do d:empty("float", 1 << 20):release() end
+    assert.is_false(collected)
+    local made = created(function()
+      for _ = 1, 500 do d:empty("float", 1 << 20) end
+    end)
+    assert.is_true(collected)
+    assert(made < 250, made)
+  end)
+
   it("leaves nothing of the old elements where zeros, numbers or a table are asked for", function()
     for _ = 1, 20 do
       d:empty("int", 300):fill(77):release()

@@ -151,6 +151,13 @@ end)
 helper.describe_each("map", function(d)
   local x, y = d:buffer { 1, 2 }, d:buffer { 3, 4 }
 
+  it("reads an expression anew for operands of other kinds", function()
+    for _ = 1, 2 do
+      assert.same({ 4, 5 }, cl.map("x[i] + y", { x = x, y = 3 }):read())
+      helper.raises({ "map", "'y' is a buffer: y[i] is its element" }, cl.map, "x[i] + y", { x = x, y = y })
+    end
+  end)
+
   it("shows the expression where it is wrong, and says what is", function()
     for _, case in ipairs {
       { "x[i] + z", "unknown name 'z'; there are: i, x" },
