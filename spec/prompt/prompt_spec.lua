@@ -43,6 +43,19 @@ local function piped(text, environment)
 end
 
 describe("the prompt in a terminal", function()
+  it("survives whoever replaces what Lua came with, which is put back", function()
+    local t <close> = opened { term = "dumb" }
+    t:converse "kept = 42"
+    for _, line in ipairs { "table = { 1, 2, 3 }", "type = 'float'", "select = 2", "tostring = nil", "pcall = 5",
+      "string.format = nil", "table.concat = nil", "io = 3" } do
+      t:converse(line)
+      t:converse "1 + 1"
+      assert.equal("42\t2", t:converse "kept, 1 + 1", line)
+    end
+    t:converse "load = 5"
+    assert.matches("put back, as the prompt calls it too: load", t:converse "1 + 1", 1, true)
+  end)
+
   for name, term in pairs { ["with lua-readline"] = "xterm", ["with plain lines"] = "dumb" } do
     it("shows results, keeps locals, and takes several lines, " .. name, function()
       if term == "xterm" and not has_readline then return pending "lua-readline is not installed" end

@@ -10,7 +10,7 @@ local LIMIT = 60 -- seconds of a process
 local MAKE = [[
   local cl = require "clcompute"
   local PLACE = %q
-  local SOURCE = "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }"
+  local SOURCE = "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++) {} x[0] = i; }"
   local LONG, SIMULATED = %d, %s
   local function make()
     local d = cl.device(PLACE)

@@ -13,6 +13,9 @@ local interrupt = require("clcompute.base").interrupt
 local reasons = require("clcompute.base").reasons
 local safety = require "clcompute.prompt.safety"
 local session = require "clcompute.prompt.session"
+local standard = require "clcompute.prompt.standard"
+
+local pcall, error, stderr = pcall, error, io.stderr -- a chunk may replace them
 
 local prompt = { guard = safety.guard }
 
@@ -79,6 +82,13 @@ function prompt.say_what_runs()
     :format(what, device.name))
 end
 
+--- Puts back what Lua came with, on a terminal; returns whether something had been replaced.
+local function put_back(self)
+  local names = self.standard and standard.restore(self.standard)
+  if names then stderr:write("put back, as the prompt calls it too: ", names, "\n") end
+  return names ~= nil
+end
+
 -- --- one chunk -----------------------------------------------------------------------------------
 
 --- Prints results; of a chunk without any what was refused and dropped.
@@ -99,7 +109,8 @@ local function compute(self, chunk)
   io.stdout:flush()
   -- The text of an error is made by code of the user too, which may not end.
   local further = internal.compute(function() io.stderr:write(describe(self, fault), "\n") end)
-  if further then io.stderr:write "an error whose text cannot be made\n" end
+  if further then stderr:write "an error whose text cannot be made\n" end
+  put_back(self)
   if interrupt.is((further or fault).reason) then
     self.pasted = {} -- who stops a paste wants none of it
     prompt.say_what_runs()
@@ -144,6 +155,16 @@ local function loop(self)
   end
 end
 
+--- The loop, which on a terminal goes on after what fails in the prompt itself, but for what would fail again at once.
+local function go_on(self)
+  while true do
+    local ok, result = pcall(loop, self)
+    if ok then return result end
+    if not put_back(self) then error(result, 0) end
+    self.text, self.pasted = nil, {}
+  end
+end
+
 --- What `exit` and `quit` stand for: a hint, and when called the end.
 local function leaver(name)
   return setmetatable({}, {
@@ -180,7 +201,8 @@ function prompt.run(greeting)
     internal.catch_interrupts(true)
     print(greeting .. self.lines.hint)
   end
-  local ended_well = loop(self)
+  self.standard = self.is_terminal and standard.keep() or nil
+  local ended_well = go_on(self)
   if self.is_terminal then internal.catch_interrupts(false) end -- what still runs may keep the process from its end
   self.session:close()
   return ended_well
