@@ -13,6 +13,8 @@ local spelling = require("clcompute.base").spelling
 
 local spread = { sizes = rows.sizes, operations = {} }
 
+local type_of = require("clcompute.base").options.type_of
+
 local WAY_OUT = "a:parts() gives the buffers of each, a:copy(device) gathers"
 
 local Spread = { __name = "clcompute.Spread", methods = {}, clcompute = spread.operations, flat = rows.flat,
@@ -111,6 +113,9 @@ local function bytes_of(a, values)
     buffer:release()
     return bytes
   end
+  if type_of(values) ~= "Buffer" and not spread.is_one(values) then
+    fail("write: table, string or buffer expected, got %s", type_of(values))
+  end
   if values.dtype ~= a.dtype then fail("write: %s elements expected, got %s", a.dtype, values.dtype) end
   return values:string()
 end
@@ -151,6 +156,9 @@ end
 --- A new spread buffer with the same elements; or, of a device or another group, one of theirs.
 function methods:copy(target)
   spread.check(self, "copy", "buffer")
+  if target ~= nil and type_of(target) ~= "Device" and not type_of(target):find "^group" then
+    fail("copy: device or group expected, got %s", type_of(target))
+  end
   if target == nil and self.place.is_whole then
     local pieces = {}
     for rank, piece in pairs(self.pieces) do pieces[rank] = piece:copy() end
@@ -252,6 +260,7 @@ end
 
 function methods:save(path, options)
   spread.check(self, "save", "buffer")
+  if type(path) ~= "string" then fail("save: path (a string) expected, got %s", type_of(path)) end
   local group = self.group
   if not group.rank then
     save_here(self, path, options)

@@ -55,11 +55,13 @@ end
 
 -- --- options ---------------------------------------------------------------------------
 
---- Raises unless an option that is given is an integer from `least` on.
+local MOST = 10000 -- columns, and lines
+
+--- Raises unless an option that is given is an integer from `least` on, which a drawing can have.
 local function check_count(o, name, least)
   local value = o[name] and math.tointeger(o[name])
-  if o[name] and not (value and value >= least) then
-    error(("options: '%s': an integer from %d on expected, got %s"):format(name, least, o[name]), 0)
+  if o[name] and not (value and value >= least and value <= MOST) then
+    error(("options: '%s': an integer from %d to %d expected, got %s"):format(name, least, MOST, o[name]), 0)
   end
   o[name] = value
 end
