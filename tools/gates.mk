@@ -2,7 +2,7 @@
 # The long checks, a part of the Makefile: `make gates` runs all of them, an hour and a half.
 
 .PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant mutate properties faults asan stress \
-        tsan valgrind coverage coverage-report coverage-clean
+        tsan valgrind coverage coverage-modules coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
 export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench loops/profitability kernel/overhead buffer/transfer_speed)
@@ -119,8 +119,9 @@ mutations: all layer
 	@rm -rf build/mutations
 	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" CLCOUNT_QUIET=1 $(LUA) tools/mutations.lua
 
-# Mutants drawn at random over csrc and lua, each judged for a minute at most; a day for 500. What was judged is kept in
-# build/mutate, so it may be ended and goes on. WHAT="run 600" for ten minutes, WHAT=suite for the survivors, WHAT=report.
+# Mutants drawn at random over csrc and lua, each judged for a minute at most by the specs that reach its line. What was
+# judged is kept in build/mutate, so it may be ended and goes on. WHAT="run 600" for ten minutes, WHAT=suite for the
+# survivors, WHAT=report.
 WHAT ?= run
 
 mutate:
@@ -194,6 +195,8 @@ valgrind: all
 coverage: all layer $(call modules_of,coverage)
 	@$(call specs,coverage,$(call variant_env,coverage) RACES=0 CLCOMPUTE_SANDBOX=off,$(filter-out $(NOT_ASAN),$(SPECS))); \
 	  status=$$?; $(REPORT_COVERAGE) && exit $$status
+
+coverage-modules: $(call modules_of,coverage)
 
 REPORT_COVERAGE = $(LUA) tools/coverage.lua build/coverage tools/coverage_exceptions.txt
 coverage-report:

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs of its package and of the
--- packages that use it. Each verdict is a row of build/mutate/rows.jsonl: a run that is ended goes on where it was.
+--- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs that reach its line. Each
+-- verdict is a row of build/mutate/rows.jsonl: a run that is ended goes on where it was.
 --
---     mutate.lua run [seconds]       judges further ones, for so many seconds
+--     mutate.lua run [seconds]       judges further ones, for so many seconds; notes first what each spec reaches
 --     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
 --     mutate.lua report              counts the verdicts and lists the survivors
 --
--- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants, PACKAGES
--- ("base device") to draw from those alone.
+-- Run by `make mutate`, in copies of the tree, one for each of LANES mutants that are judged at once; environment:
+-- SEED of the drawing, COUNT of mutants, PACKAGES ("base device") to draw from those alone.
 
 io.stdout:setvbuf "line"
 
@@ -19,7 +19,9 @@ local PACKAGES = os.getenv "PACKAGES" -- nil: all
 local SECONDS = 60 -- for the specs of a mutant
 local BATCH = 16 -- survivors that meet the suite together
 local FOLDER = "build/mutate"
-local TREE, ROWS = FOLDER .. "/tree", FOLDER .. "/rows.jsonl"
+local REACH, ROWS = FOLDER .. "/reach", FOLDER .. "/rows.jsonl"
+local LANES, LANE = tonumber(os.getenv "LANES") or 2, tonumber(os.getenv "LANE") or 0 -- 0: none, of all
+local TREE = ("%s/tree-%d"):format(FOLDER, LANE)
 
 -- --- files and processes -----------------------------------------------------------------------
 
@@ -43,8 +45,8 @@ end
 -- its own: what is wrong may end processes.
 local function run(command, limit)
   local apart = "unshare " .. (lines("id -u")[1] == "0" and "" or "-r ") .. "-p -f --kill-child --mount-proc "
-  local shell = ("cd %s && ulimit -v 16777216 && %s timeout -k 5 %d sh -c '%s' >../log 2>&1 </dev/null"):format(TREE,
-    apart, math.ceil(limit), command)
+  local shell = ("cd %s && ulimit -v 16777216 && %s timeout -k 5 %d sh -c '%s' >../log-%d 2>&1 </dev/null"):format(TREE,
+    apart, math.ceil(limit), command, LANE)
   local ended, _, code = os.execute(shell)
   return ended == true, code == 124 or code == 137
 end
@@ -53,14 +55,11 @@ local function build()
   return (run("make -s all layer", 300))
 end
 
-local took = {} -- seconds, by spec, when it was last tried
-
 --- Runs a spec; whether it passes, whether its time ran out, and the seconds it took.
 local function try(spec, limit)
   local start = os.time()
-  local passed, is_late = run("make -s check JOBS=1 SPECS=" .. spec, limit)
-  took[spec] = os.time() - start
-  return passed, is_late, took[spec]
+  local passed, is_late = run("eval \"$(make -s env)\" && JOBS=1 tools/test.sh " .. spec, limit)
+  return passed, is_late, os.time() - start
 end
 
 -- --- rows --------------------------------------------------------------------------------------
@@ -69,7 +68,7 @@ local verdicts, healthy, met = {}, {}, {} -- by name of a mutant, by spec, by na
 
 local function take(row)
   if row.spec then
-    healthy[row.spec], took[row.spec] = row, row.seconds
+    healthy[row.spec] = row
   elseif row.suite then
     met[row.name] = row
   else
@@ -132,57 +131,66 @@ end
 
 -- --- which specs -------------------------------------------------------------------------------
 
---- The specs of a package, or of the one around it.
-local function specs_of(package)
-  repeat
-    local list = lines(("cd %s && find spec/%s -maxdepth 1 -name '*_spec.lua' 2>/dev/null"):format(TREE, package))
-    if #list > 0 then return list end
-    package = package:match "^(.*)/"
-  until not package
-  return {}
+local reached = {} -- by spec, `{ seconds=, [path] = { { first, last },... } }`
+
+--- Notes what each spec reaches, where that is not known yet.
+local function note_reach()
+  if os.rename(REACH, REACH) then return end
+  print "which lines each spec reaches: half an hour"
+  assert(run("make -s coverage-modules", 600), "no modules that count lines")
+  assert(os.execute(([[mkdir -p %s.part && place=$PWD/%s.part && cd %s && eval "$(make -s env)" &&
+    find spec -name '*_spec.lua' | xargs -n 1 -P %d tools/mutate/reach.sh "$place"]]):format(REACH, REACH, TREE, LANES)))
+  assert(os.rename(REACH .. ".part", REACH))
 end
 
---- The packages whose files include or require one.
-local function users_of(package)
-  local pattern = ("'#include \"%s/|require \"clcompute.%s[.\"]'"):format(package, (package:gsub("/", ".")))
-  local list, has = {}, { [package] = true }
-  for _, file in ipairs(lines(("cd %s && grep -rlE %s csrc lua"):format(TREE, pattern))) do
-    local user = package_of(file)
-    if not has[user] then list[#list + 1], has[user] = user, true end
+local function read_reach()
+  for _, name in ipairs(lines("ls " .. REACH)) do
+    local spec
+    for line in io.lines(REACH .. "/" .. name) do
+      local path, first, last = line:match "^(%S+) (%d+) ?(%d*)$"
+      if not spec then
+        spec, reached[path] = path, { seconds = tonumber(first) }
+      else
+        local ranges = reached[spec][path] or {}
+        reached[spec][path] = ranges
+        ranges[#ranges + 1] = { tonumber(first), tonumber(last) }
+      end
+    end
   end
-  return list
 end
 
---- The specs of a file's name come first. Those that take long come last, so that many are asked; of others the
--- larger ones.
-local function quick_first(specs, file)
-  local cost, own = {}, "/" .. file:match "([^/]*)%.%l+$" .. "_spec.lua"
-  for _, spec in ipairs(specs) do
-    cost[spec] = { spec:find(own, 1, true) and 0 or 1, took[spec] or 0, #read_file(TREE .. "/" .. spec), spec }
+--- The length of the shortest range of a spec around a line of a file; nil: it does not reach the line. Of a main
+-- chunk of Lua, which is told as 0 to 0, more than any.
+local function distance(spec, file, number)
+  local least
+  for _, range in ipairs(reached[spec][file] or {}) do
+    local length = range[2] == 0 and math.huge or range[1] <= number and number <= range[2] and range[2] - range[1]
+    least = length and math.min(least or length, length) or least
   end
-  table.sort(specs, function(a, b)
-    for i, part in ipairs(cost[a]) do
-      if part ~= cost[b][i] then return part < cost[b][i] end
+  return least
+end
+
+--- The specs that reach a site: of Lua, those that call the innermost function around it that any calls. First the spec
+-- named like the file, then those of the package, quick ones before slow ones.
+local function judges_of(site)
+  local list, least, order = {}, math.huge, {}
+  local is_c = site.file:find "%.c$"
+  for spec in pairs(reached) do
+    local length = distance(spec, site.file, site.line)
+    if length and not is_c and length < least then list, least = {}, length end
+    if length and (is_c or length == least) then list[#list + 1] = spec end
+  end
+  local own, package = "/" .. site.file:match "([^/]*)%.%l+$" .. "_spec.lua", "spec/" .. package_of(site.file) .. "/"
+  for _, spec in ipairs(list) do
+    local rank = spec:find(own, 1, true) and 0 or spec:find(package, 1, true) and 1 or 2
+    order[spec] = { rank, reached[spec].seconds, spec }
+  end
+  table.sort(list, function(a, b)
+    for i, part in ipairs(order[a]) do
+      if part ~= order[b][i] then return part < order[b][i] end
     end
     return false
   end)
-  return specs
-end
-
---- The specs that judge a file: first those of its package.
-local function judges_of(file)
-  local package, list, has, others = package_of(file), {}, {}, {}
-  local function add(specs)
-    for _, spec in ipairs(specs) do
-      if not has[spec] then list[#list + 1], has[spec] = spec, true end
-    end
-  end
-  add(quick_first(specs_of(package), file))
-  for _, user in ipairs(users_of(package)) do
-    local specs = specs_of(user)
-    table.move(specs, 1, #specs, #others + 1, others)
-  end
-  add(quick_first(others, file))
   return list
 end
 
@@ -241,7 +249,7 @@ end
 
 --- The row of a mutant. A spec kills it that fails, or takes far longer than it does without the mutant.
 local function row_of(site)
-  local specs = judges_of(site.file)
+  local specs = judges_of(site)
   while true do
     local reason, spec, asked, late = with(site, function() return failing(specs) end)
     local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
@@ -253,10 +261,12 @@ local function row_of(site)
   end
 end
 
-local function run_mutants(list, seconds)
+--- Judges the mutants of this lane.
+local function run_lane(list, seconds)
   local start, count = os.time(), 0
-  for _, site in ipairs(list) do
-    if count == COUNT or os.time() - start > seconds then break end
+  for i = LANE, #list, LANES do
+    local site = list[i]
+    if count >= COUNT / LANES or os.time() - start > seconds then break end
     if not verdicts[site.name] then
       keep(row_of(site))
       print(verdicts[site.name].verdict, site.name)
@@ -264,6 +274,16 @@ local function run_mutants(list, seconds)
     local verdict = verdicts[site.name].verdict
     if verdict ~= "invalid" and verdict ~= "equivalent" then count = count + 1 end
   end
+end
+
+--- All lanes side by side, each in a copy of the tree as it was built.
+local function run_lanes(seconds)
+  for lane = 1, LANES do
+    local copy = ("%s/tree-%d"):format(FOLDER, lane)
+    if not os.rename(copy, copy) then assert(os.execute(("cp -a %s %s"):format(TREE, copy))) end
+  end
+  assert(os.execute(("for lane in $(seq %d); do LANE=$lane %s tools/mutate.lua run %s & done; wait"):format(LANES,
+    os.getenv "LUA" or "lua5.4", seconds or "")))
 end
 
 --- Gives survivors to the whole suite together; where it fails, halves of them.
@@ -311,9 +331,14 @@ end
 assert(os.execute("mkdir -p " .. FOLDER))
 if not os.rename(TREE, TREE) then assert(os.execute("git clone -q . " .. TREE)) end
 assert(os.execute(("git -C %s checkout -q ."):format(TREE))) -- without the mutant at which a run was ended
-assert(build(), "the tree does not build: " .. FOLDER .. "/log")
-read_rows()
+assert(build(), "the tree does not build: " .. FOLDER)
 local list, command = draw(), arg[1] or "report"
-if command == "run" then run_mutants(list, tonumber(arg[2]) or math.huge) end
+if command == "run" then
+  note_reach()
+  read_reach()
+  if LANE == 0 then run_lanes(arg[2]) end
+end
+read_rows()
+if LANE > 0 then return run_lane(list, tonumber(arg[2]) or math.huge) end
 if command == "suite" then run_suite(list) end
 report(list)
