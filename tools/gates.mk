@@ -2,7 +2,7 @@
 # The long checks, a part of the Makefile: `make gates` runs all of them, an hour and a half.
 
 .PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant mutate properties faults asan stress \
-        tsan valgrind coverage coverage-modules coverage-report coverage-clean
+        tsan valgrind coverage reach coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
 export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench loops/profitability kernel/overhead buffer/transfer_speed)
@@ -196,7 +196,12 @@ coverage: all layer $(call modules_of,coverage)
 	@$(call specs,coverage,$(call variant_env,coverage) RACES=0 CLCOMPUTE_SANDBOX=off,$(filter-out $(NOT_ASAN),$(SPECS))); \
 	  status=$$?; $(REPORT_COVERAGE) && exit $$status
 
-coverage-modules: $(call modules_of,coverage)
+# What notes the lines and functions that a spec reaches, for tools/mutate.lua.
+reach: $(call modules_of,coverage) build/reached.so
+
+build/reached.so: tools/mutate/reached.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(SHARED) -o $@ $<
 
 REPORT_COVERAGE = $(LUA) tools/coverage.lua build/coverage tools/coverage_exceptions.txt
 coverage-report:

@@ -136,8 +136,8 @@ local reached = {} -- by spec, `{ seconds=, [path] = { { first, last },... } }`
 --- Notes what each spec reaches, where that is not known yet.
 local function note_reach()
   if os.rename(REACH, REACH) then return end
-  print "which lines each spec reaches: half an hour"
-  assert(run("make -s coverage-modules", 600), "no modules that count lines")
+  print "which lines each spec reaches: a quarter of an hour"
+  assert(run("make -s reach", 600), "no modules that count lines")
   assert(os.execute(([[mkdir -p %s.part && place=$PWD/%s.part && cd %s && eval "$(make -s env)" &&
     find spec -name '*_spec.lua' | xargs -n 1 -P %d tools/mutate/reach.sh "$place"]]):format(REACH, REACH, TREE, LANES)))
   assert(os.rename(REACH .. ".part", REACH))

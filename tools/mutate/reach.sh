@@ -11,7 +11,7 @@ mkdir -p "$work/counts"
 touch "$work/functions"
 
 start=$(date +%s)
-LUA_CPATH_5_4="$PWD/build/coverage/?.so;$LUA_CPATH_5_4" LUA_INIT_5_4="@$PWD/tools/mutate/reached.lua" \
+LUA_CPATH_5_4="$PWD/build/coverage/?.so;$LUA_CPATH_5_4" LUA_INIT_5_4="package.loadlib('$PWD/build/reached.so', 'note_calls')()" \
   REACHED="$work/functions" GCOV_PREFIX="$work/counts" GCOV_PREFIX_STRIP="$(echo "$PWD" | tr -cd / | wc -c)" \
   WORK="$work" JOBS=1 RACES=0 CLCOMPUTE_SANDBOX=off timeout 900 tools/test.sh "$2" >"$work/log" 2>&1
 seconds=$(($(date +%s) - start))
