@@ -95,6 +95,9 @@ void clc_checkimages(lua_State *L, clc_Device *d) {
   if (d->context->version < 102 ||
       clc_checkdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT) == 0)
     luaL_error(L, "this device has no images");
+  /* An assertion of POCL's ends the process at the first transfer. */
+  if (d->context->is_pocl && d->context->place.part[0] != '\0')
+    luaL_error(L, "POCL has no images on a part of a device: make them on the whole device");
 }
 
 static void set_shape(clc_Image *im) {

@@ -36,6 +36,15 @@ helper.describe_each("the parts of a device", function(d)
     assert.is_nil(d.parent)
   end)
 
+  it("have images where their driver has them on parts", function()
+    local parts, reason = divide(d)
+    if not parts then return pending(reason) end
+    if d:info().platform:find "Portable" then
+      return helper.raises("no images on a part of a device", parts[1].image, parts[1], "rgba float", 8, 4)
+    end
+    assert.same({ 1, 2, 3, 4 }, { parts[1]:image("rgba float", 8, 4):fill({ 1, 2, 3, 4 }):get(8, 4) })
+  end)
+
   it("have memory of their own", function()
     local parts, reason = divide(d)
     if not parts then return pending(reason) end
