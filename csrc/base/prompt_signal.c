@@ -209,20 +209,45 @@ static int add_traceback(lua_State *L) {
   return 1;
 }
 
-/* compute(f) --> nil, or what it raised, { reason =, traceback = }; no traceback where there was
-   no memory or stack for one. In the main thread. */
+/* A hook of `debug.sethook` holds within chunks alone: one that raises would end the prompt. */
+typedef struct {
+  lua_Hook call;
+  int mask, count;
+} Hook;
+
+static Hook left; /* that a chunk has set for those after it */
+
+static Hook hook_of(lua_State *L) {
+  return (Hook){lua_gethook(L), lua_gethookmask(L), lua_gethookcount(L)};
+}
+
+static void set_hook(lua_State *L, Hook hook) {
+  lua_sethook(L, hook.call, hook.mask, hook.count);
+}
+
+/* compute(f [, is_chunk]) --> nil, or what it raised, { reason =, traceback =, unhooked = }; no
+   traceback where there was no memory or stack for one; unhooked: the hook of earlier chunks, or
+   of this one, is taken away. In the main thread. */
 static int compute(lua_State *L) {
+  const int is_chunk = lua_toboolean(L, 2);
   lua_settop(L, 1);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, 1);
   interrupts = depth = 0;
+  const Hook outer = hook_of(L);
+  if (is_chunk && left.call != NULL) set_hook(L, left);
   computing = L;
   const int status = lua_pcall(L, 0, 0, 1);
   computing = NULL;
-  if (lua_gethook(L) == raise_interrupt) lua_sethook(L, NULL, 0, 0);
+  Hook set = hook_of(L);
+  set_hook(L, outer);
+  if (set.call == raise_interrupt || set.call == outer.call) set.call = NULL;
   interrupts = 0;
+  if (is_chunk) left = status == LUA_OK ? set : (Hook){NULL, 0, 0};
   if (status == LUA_OK) return 0;
   if (status != LUA_ERRRUN) wrap_reason(L);
+  lua_pushboolean(L, is_chunk && set.call != NULL);
+  lua_setfield(L, -2, "unhooked");
   return 1;
 }
 

@@ -56,6 +56,19 @@ describe("the prompt in a terminal", function()
     assert.matches("put back, as the prompt calls it too: load", t:converse "1 + 1", 1, true)
   end)
 
+  it("runs a hook within chunks alone, until one fails", function()
+    local t <close> = opened { term = "dumb" }
+    t:converse "n = 0; debug.sethook(function() n = n + 1 end, '', 1)"
+    assert.equal("true", t:converse "n > 0")
+    t:converse "debug.sethook(); n = 0"
+    assert.equal("0", t:converse "n")
+    for _, events in ipairs { '"", 1', '"crl"' } do
+      local text = t:converse(('debug.sethook(function() error "raised" end, %s)'):format(events))
+      assert.matches("raised.*the hook of debug.sethook is taken away", text .. t:converse "1 + 1")
+      assert.equal("2", t:converse "1 + 1", events)
+    end
+  end)
+
   for name, term in pairs { ["with lua-readline"] = "xterm", ["with plain lines"] = "dumb" } do
     it("shows results, keeps locals, and takes several lines, " .. name, function()
       if term == "xterm" and not has_readline then return pending "lua-readline is not installed" end

@@ -103,13 +103,14 @@ end
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
 local function compute(self, chunk)
   reasons.watch()
-  local fault = internal.compute(function() show(self, table.pack(chunk())) end)
+  local fault = internal.compute(function() show(self, table.pack(chunk())) end, true)
   if not fault then return true end
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
   -- The text of an error is made by code of the user too, which may not end.
   local further = internal.compute(function() io.stderr:write(describe(self, fault), "\n") end)
   if further then stderr:write "an error whose text cannot be made\n" end
+  if fault.unhooked then stderr:write "the hook of debug.sethook is taken away\n" end
   put_back(self)
   if interrupt.is((further or fault).reason) then
     self.pasted = {} -- who stops a paste wants none of it
