@@ -170,8 +170,8 @@ local function distance(spec, file, number)
   return least
 end
 
---- The specs that reach a site: of Lua, those that call the innermost function around it that any calls. First the spec
--- named like the file, then those of the package, quick ones before slow ones.
+--- The specs that reach a site: of Lua, those that call the innermost function around it that any calls. Quick ones come
+-- before slow ones; that named like the file, and those of the package, are worth more time.
 local function judges_of(site)
   local list, least, order = {}, math.huge, {}
   local is_c = site.file:find "%.c$"
@@ -182,22 +182,18 @@ local function judges_of(site)
   end
   local own, package = "/" .. site.file:match "([^/]*)%.%l+$" .. "_spec.lua", "spec/" .. package_of(site.file) .. "/"
   for _, spec in ipairs(list) do
-    local rank = spec:find(own, 1, true) and 0 or spec:find(package, 1, true) and 1 or 2
-    order[spec] = { rank, reached[spec].seconds, spec }
+    local likelihood = spec:find(own, 1, true) and 8 or spec:find(package, 1, true) and 3 or 1
+    order[spec] = (reached[spec].seconds + 1) / likelihood
   end
-  table.sort(list, function(a, b)
-    for i, part in ipairs(order[a]) do
-      if part ~= order[b][i] then return part < order[b][i] end
-    end
-    return false
-  end)
+  table.sort(list, function(a, b) return order[a] < order[b] or order[a] == order[b] and a < b end)
   return list
 end
 
 -- --- verdicts ----------------------------------------------------------------------------------
 
---- How a spec does without a mutant.
+--- How a spec does without a mutant, as this lane or another one has found.
 local function health_of(spec)
+  if not healthy[spec] then read_rows() end
   if not healthy[spec] then
     local passed, _, seconds = try(spec, 300)
     keep { spec = spec, passed = passed, seconds = seconds }
