@@ -6,6 +6,7 @@ local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
 local elimination = require "clcompute.groups.elimination"
+local gathered = require "clcompute.groups.gathered"
 local options = require("clcompute.base").options
 local product = require "clcompute.groups.product"
 local raising = require "clcompute.groups.raising"
@@ -241,7 +242,11 @@ end
 
 raising.guarded(arity.methods(methods, "SpreadFactors"))
 
-function solving.lu(a) return setmetatable({ f = factor("lu", check_square("lu", a)) }, Factors) end
+function solving.lu(a)
+  a = check_square("lu", a)
+  if gathered.suits(a.group, a.place.rows) then return gathered.lu(a) end
+  return setmetatable({ f = factor("lu", a) }, Factors)
+end
 
 -- --- gauss --------------------------------------------------------------------------------------------
 
@@ -283,6 +288,7 @@ local function solve(name, a, b, o)
   o = o and options.check(name, o, OPTIONS) or {}
   a = check_square(name, a)
   local columns = check_right(name, b, a)
+  if b.bytes > 0 and gathered.suits(a.group, a.place.rows) then return gathered.solve(name, a, b, o) end
   local x = spread.empty(a.group, a.dtype, b.shape)
   if b.bytes == 0 then return x, { backward_error = 0.0, rcond = 1.0, steps = 0, pivots = {} } end
   local f = factor(name, a)
