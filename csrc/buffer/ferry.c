@@ -16,9 +16,18 @@
 #define FROM_GPU ((size_t)16 << 10)
 #define FROM_CPU ((size_t)1 << 20)
 
-/* A box and how much of it is on its way. */
+/* Rows shorter than ROW go packed: a GPU packs and unpacks them at the speed of its memory, and its
+   driver moves short ones that lie far apart at a sixth of the speed of others. Above MUCH the
+   memory that takes is not spent. */
+#define ROW ((size_t)64 << 10)
+#define MUCH ((size_t)256 << 20)
+
+/* A box and how much of it is on its way; packed boxes stand for those of the caller. */
 typedef struct {
   clc_Box from, to;
+  clc_Box goal;       /* where `to` is unpacked */
+  clc_Extent unpacks; /* no rows: `to` is the goal */
+  clc_Buffer *packed, *unpacked; /* or NULL */
   clc_Extent e;
   clc_Port *source, *target;
   size_t slice, row, col; /* the first element that was not read */
@@ -228,6 +237,16 @@ static void count(const clc_Ferry *f) {
   }
 }
 
+/* The memory of what was packed serves others: their commands come behind those of this one. */
+static void unpack(lua_State *L, Load *l) {
+  if (l->unpacks.rows > 0) {
+    if (l->goal.buffer->h.released) luaL_error(L, "a buffer" CLC_RELEASED);
+    clc_copybox(L, &l->to, &l->goal, &l->unpacks);
+  }
+  if (l->packed != NULL) clc_release(&l->packed->h);
+  if (l->unpacked != NULL) clc_release(&l->unpacked->h);
+}
+
 /* A hook may complete it meanwhile. The time of a wait begins afresh whenever something moves, so
    that it looks often. */
 static int complete(lua_State *L) {
@@ -244,6 +263,7 @@ static int complete(lua_State *L) {
   count(f);
   leave_ports(f);
   f->is_done = 1;
+  for (int i = 0; i < f->n; i++) unpack(L, &f->loads[i]);
   return 0;
 }
 
@@ -263,27 +283,52 @@ void clc_completeferry(lua_State *L, clc_Ferry *f) {
 
 /* --- beginning one ---------------------------------------------------------- */
 
-static int is_solid(const clc_Passage *p) {
-  return is_packed(&p->from, &p->e) && is_packed(&p->to, &p->e);
+/* Whether a box is better packed by its device before it goes, or unpacked there when it came. */
+static int wants_packing(const clc_Box *b, const clc_Extent *e) {
+  const size_t row = e->cols * b->buffer->dtype->size;
+  return !b->buffer->device->context->has_host_memory && !is_packed(b, e) && e->rows > 1 &&
+         row < ROW && count_of(e) * b->buffer->dtype->size <= MUCH;
 }
 
-static Load load_of(const clc_Passage *p, clc_Port *source, clc_Port *target) {
-  Load l = {.from = p->from, .to = p->to, .e = p->e, .source = source, .target = target};
-  if (is_solid(p)) l.e = (clc_Extent){1, 1, count_of(&p->e)};
-  return l;
+/* A packed box of a new buffer on the device of another one; the table at the top keeps it. */
+static clc_Box new_packed(lua_State *L, const clc_Buffer *like, const clc_Extent *e) {
+  const clc_Shape shape = {1, {count_of(e)}};
+  clc_Buffer *b = clc_newbuffer(L, like->device, like->dtype, &shape);
+  lua_rawseti(L, -2, luaL_len(L, -2) + 1);
+  return (clc_Box){.buffer = b, .row = e->cols, .slice = e->rows * e->cols};
 }
 
-/* Pushes one with its loads. Its user value keeps the ports. */
+/* Where rows are short, packed boxes take part in their place. */
+static void pack(lua_State *L, Load *l) {
+  const clc_Extent e = l->e;
+  if (wants_packing(&l->from, &e)) {
+    const clc_Box packed = new_packed(L, l->from.buffer, &e);
+    clc_copybox(L, &l->from, &packed, &e);
+    l->from = packed;
+    l->packed = packed.buffer;
+  }
+  if (wants_packing(&l->to, &e)) {
+    l->goal = l->to;
+    l->unpacks = e;
+    l->to = new_packed(L, l->to.buffer, &e);
+    l->unpacked = l->to.buffer;
+  }
+  if (is_packed(&l->from, &e) && is_packed(&l->to, &e)) l->e = (clc_Extent){1, 1, count_of(&e)};
+}
+
+/* Pushes one with its loads. Its user value keeps the ports, and the memory of what is packed. */
 static clc_Ferry *push_new(lua_State *L, const clc_Passage *list, int n) {
   clc_Ferry *f = clc_newhandle(L, &ferry_type, NULL, (size_t)n * sizeof(Load));
   f->is_done = 1; /* until it uses a port */
-  lua_createtable(L, 2 * n, 0);
+  lua_createtable(L, 4 * n, 0);
   for (int i = 0; i < n; i++) {
-    clc_Port *source = clc_pushport(L, list[i].from.buffer->device);
-    lua_rawseti(L, -2, 2 * i + 1);
-    clc_Port *target = clc_pushport(L, list[i].to.buffer->device);
-    lua_rawseti(L, -2, 2 * i + 2);
-    f->loads[i] = load_of(&list[i], source, target);
+    Load *l = &f->loads[i];
+    *l = (Load){.from = list[i].from, .to = list[i].to, .e = list[i].e};
+    l->source = clc_pushport(L, l->from.buffer->device);
+    lua_rawseti(L, -2, luaL_len(L, -2) + 1);
+    l->target = clc_pushport(L, l->to.buffer->device);
+    lua_rawseti(L, -2, luaL_len(L, -2) + 1);
+    pack(L, l);
   }
   lua_setiuservalue(L, -2, 1);
   f->n = n;
@@ -317,11 +362,11 @@ static int take_ports(lua_State *L) {
 
 clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n) {
   luaL_checkstack(L, 10, NULL);
-  clc_Ferry *f = push_new(L, list, n);
   for (int i = 0; i < n; i++) {
     clc_beforechange(L, list[i].to.buffer, list[i].from.buffer);
     clc_refuserecorded(L, list[i].from.buffer->device);
   }
+  clc_Ferry *f = push_new(L, list, n);
   clear_ports(L, f);
   call(L, take_ports, f);
   return f;

@@ -35,15 +35,21 @@ local function step_of(w, k)
     own_column = own_column }
 end
 
---- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
-local function move_panel(w, s, panel, is_back)
-  local place, ranks = w.place, w.group.ranks
-  local blocks = {} -- of rows, by the row of the grid that has them
-  for row, count in place:row_runs(s.k, place.rows) do
+--- Blocks of rows from row k on, by the row of the grid that has them.
+local function rows_by_rank(place, k)
+  local blocks = {}
+  for row, count in place:row_runs(k, place.rows) do
     local at = row // place.row_block % place.p
     blocks[at] = blocks[at] or {}
     table.insert(blocks[at], { row = row, count = count })
   end
+  return blocks
+end
+
+--- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
+local function move_panel(w, s, panel, is_back)
+  local place, ranks = w.place, w.group.ranks
+  local blocks = place.p == 1 and { [0] = { { row = s.k, count = place.rows - s.k } } } or rows_by_rank(place, s.k)
   for at = 0, place.p - 1 do
     local rank = place:rank(at, s.column)
     local first = place:rows_before(s.k, at)
@@ -198,6 +204,27 @@ end
 function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
 function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
 
+--- Solves with the triangle for rows of a rank, `columns` of them from its own `first` on; returns the factors that did.
+-- Where the device has a kernel for just that there are none.
+local function solve_with(triangle, piece, s, first, columns)
+  local device, dtype, size = piece.device, piece.dtype, { s.width, columns }
+  local here = { s.own_row + 1, first + 1 }
+  if internal.has_panel_rows(piece, s.width, columns) then
+    local both <close> = device:empty(dtype, s.width, s.width + columns)
+    triangle:copy_rect { to = both }
+    piece:copy_rect { to = both, size = size, at = here, to_at = { 1, s.width + 1 } }
+    internal.panel_rows(both)
+    both:copy_rect { to = piece, size = size, at = { 1, s.width + 1 }, to_at = here }
+    return nil
+  end
+  local rows <close> = device:empty(dtype, s.width, columns)
+  piece:copy_rect { to = rows, size = size, at = here }
+  local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
+  local factors = core.lu(lower:reshape(s.width, s.width))
+  factors:solve(rows):copy_rect { to = piece, size = size, to_at = here }
+  return factors
+end
+
 --- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
 -- kept where the block is.
 local function solve_rows(f, s)
@@ -222,12 +249,8 @@ local function solve_rows(f, s)
   ranks:move_all(list)
   for column, triangle in pairs(triangles) do
     local rank, first, columns = rest(column)
-    local size, piece = { s.width, columns }, w.pieces[rank]
-    local rows = piece.device:empty(w.dtype, s.width, columns)
-    piece:copy_rect { to = rows, size = size, at = { s.own_row + 1, first + 1 } }
-    local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
-    local factors = core.lu(lower:reshape(s.width, s.width))
-    factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
+    local factors = solve_with(triangle, w.pieces[rank], s, first, columns)
+    triangle:release()
     if rank == s.home then f.kept.L[s] = factors end
   end
 end
