@@ -17,6 +17,7 @@
 -- `bytes` counts what went from one rank to another.
 
 local internal = require "clcompute.core.internal"
+local turns = require("clcompute.operations").turns
 
 local ranks_here = {}
 
@@ -29,11 +30,7 @@ end
 
 function Ranks.together(_, _, f, ...) return f(...) end
 
-function Ranks:collect(f)
-  local results = {}
-  for rank = 1, self.count do results[rank] = f(rank) end
-  return results
-end
+function Ranks:collect(f) return turns.take(self.count, f) end
 
 function Ranks.from(_, _, f) return f() end
 
