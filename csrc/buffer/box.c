@@ -190,7 +190,7 @@ static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *
                               const clc_Extent *e) {
   const clc_Passage passage = {*from, *to, *e};
   if (clc_mustferry(&passage)) {
-    clc_completeferry(L, clc_beginferry(L, &passage, 1));
+    clc_completeferry(L, clc_beginferry(L, &passage, 1, 0));
     lua_pop(L, 1);
     return;
   }

@@ -36,6 +36,7 @@ typedef struct {
 struct clc_Ferry {
   clc_Handle h;
   int n, is_done;
+  int is_ready; /* the targets' ports know already what to wait for */
   double begun;
   Load loads[];
 };
@@ -298,8 +299,9 @@ static clc_Box new_packed(lua_State *L, const clc_Buffer *like, const clc_Extent
   return (clc_Box){.buffer = b, .row = e->cols, .slice = e->rows * e->cols};
 }
 
-/* Where rows are short, packed boxes take part in their place. */
-static void pack(lua_State *L, Load *l) {
+/* Where rows are short, packed boxes take part in their place. New memory of a target that is ready
+   may be in use by what was queued since. */
+static void pack(lua_State *L, Load *l, int is_ready) {
   const clc_Extent e = l->e;
   if (wants_packing(&l->from, &e)) {
     const clc_Box packed = new_packed(L, l->from.buffer, &e);
@@ -307,7 +309,7 @@ static void pack(lua_State *L, Load *l) {
     l->from = packed;
     l->packed = packed.buffer;
   }
-  if (wants_packing(&l->to, &e)) {
+  if (!is_ready && wants_packing(&l->to, &e)) {
     l->goal = l->to;
     l->unpacks = e;
     l->to = new_packed(L, l->to.buffer, &e);
@@ -317,9 +319,10 @@ static void pack(lua_State *L, Load *l) {
 }
 
 /* Pushes one with its loads. Its user value keeps the ports, and the memory of what is packed. */
-static clc_Ferry *push_new(lua_State *L, const clc_Passage *list, int n) {
+static clc_Ferry *push_new(lua_State *L, const clc_Passage *list, int n, int is_ready) {
   clc_Ferry *f = clc_newhandle(L, &ferry_type, NULL, (size_t)n * sizeof(Load));
   f->is_done = 1; /* until it uses a port */
+  f->is_ready = is_ready;
   lua_createtable(L, 4 * n, 0);
   for (int i = 0; i < n; i++) {
     Load *l = &f->loads[i];
@@ -328,7 +331,7 @@ static clc_Ferry *push_new(lua_State *L, const clc_Passage *list, int n) {
     lua_rawseti(L, -2, luaL_len(L, -2) + 1);
     l->target = clc_pushport(L, l->to.buffer->device);
     lua_rawseti(L, -2, luaL_len(L, -2) + 1);
-    pack(L, l);
+    pack(L, l, is_ready);
   }
   lua_setiuservalue(L, -2, 1);
   f->n = n;
@@ -353,20 +356,20 @@ static int take_ports(lua_State *L) {
     f->loads[i].source->user = f;
     f->is_done = 0;
     clc_waitfordevice(L, f->loads[i].source, f->loads[i].source->out);
-    clc_waitfordevice(L, f->loads[i].target, f->loads[i].target->in);
+    if (!f->is_ready) clc_waitfordevice(L, f->loads[i].target, f->loads[i].target->in);
   }
   f->begun = clc_now();
   for (int is_over = 0; advance(L, f, &is_over);) continue;
   return 0;
 }
 
-clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n) {
+clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n, int is_ready) {
   luaL_checkstack(L, 10, NULL);
   for (int i = 0; i < n; i++) {
     clc_beforechange(L, list[i].to.buffer, list[i].from.buffer);
     clc_refuserecorded(L, list[i].from.buffer->device);
   }
-  clc_Ferry *f = push_new(L, list, n);
+  clc_Ferry *f = push_new(L, list, n, is_ready);
   clear_ports(L, f);
   call(L, take_ports, f);
   return f;
@@ -402,10 +405,12 @@ static clc_Box read_box(lua_State *L, int move, const char *buffer, const char *
   return (clc_Box){.buffer = b, .first = (at[0] - 1) * row + at[1] - 1, .row = row};
 }
 
-/* carry(moves) --> what is under way, or nil: rectangles of matrices, each {source=, at=, target=,
-   to_at=, size=}, none of which reads what another one writes. The caller has checked them. */
+/* carry(moves[, is_ready]) --> what is under way, or nil: rectangles of matrices, each {source=, at=,
+   target=, to_at=, size=}, none of which reads what another one writes. The caller has checked
+   them. `is_ready`: await_free was called for all devices when targets were free. */
 static int carry(lua_State *L) {
   const int count = (int)luaL_len(L, 1);
+  lua_settop(L, 2);
   clc_Passage *list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *list, 0);
   int n = 0;
   for (int i = 1; i <= count; i++) {
@@ -422,7 +427,7 @@ static int carry(lua_State *L) {
       clc_copybox(L, &p.from, &p.to, &p.e);
   }
   if (n == 0) return 0;
-  clc_beginferry(L, list, n);
+  clc_beginferry(L, list, n, lua_toboolean(L, 2));
   lua_pushvalue(L, 1);
   clc_setvalue(L, -2, 1); /* keeps the buffers */
   return 1;
@@ -434,8 +439,16 @@ static int arrive(lua_State *L) {
   return 0;
 }
 
+/* await_free(device): what arrives there from now on does so behind what is queued until now. */
+static int await_free(lua_State *L) {
+  clc_Port *p = clc_pushport(L, clc_checkdevice(L, 1));
+  clc_waitfordevice(L, p, p->in);
+  return 0;
+}
+
 void clc_openferries(lua_State *L) {
-  static const luaL_Reg internal[] = {{"carry", carry}, {"arrive", arrive}, {NULL, NULL}};
+  static const luaL_Reg internal[] = {
+      {"carry", carry}, {"arrive", arrive}, {"await_free", await_free}, {NULL, NULL}};
   clc_openhidden(L, &ferry_type);
   clc_addinternal(L, internal);
   clc_openports(L);

@@ -77,9 +77,10 @@ typedef struct clc_Passage {
 int clc_mustferry(const clc_Passage *p);
 
 /* Pushes a ferry that has begun: its boxes are read behind what is queued on their devices, and
-   written behind what is queued where they go. The caller keeps the buffers. None of the boxes has
+   written behind what is queued where they go, or, where all targets are ready, behind what
+   clc_waitfordevice had their ports wait for. The caller keeps the buffers. None of the boxes has
    what another one's is copied to. */
-clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n);
+clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n, int is_ready);
 
 /* Waits until all is read. What is queued on the targets from now on comes after it. */
 void clc_completeferry(lua_State *L, clc_Ferry *f);

@@ -8,6 +8,9 @@
 --      |   |  L      +-------+ e  along the rows of the grid, rows of U along its columns, and each rank subtracts
 --      |   |         |   C   |    their product from its part of C.
 --      +---+---------+-------+
+--
+-- The columns of the next panel come first (look-ahead): that is factored, and goes to the other ranks, while they
+-- subtract the rest.
 
 local core = require "clcompute.core"
 local internal = require "clcompute.core.internal"
@@ -93,15 +96,18 @@ local function check_diagonal(where, s, diagonal)
   end
 end
 
---- Factors the panel where it is; returns pivots, from 0 within the panel, and the diagonal, to all ranks.
-local function factor_panel(w, s, panel)
-  local rows = w.place.rows - s.k
-  return w.group.ranks:from(s.home, function()
-    local device = w.pieces[s.home].device
-    local pivots, diagonal = device:empty("int", s.width), device:empty(w.dtype, s.width)
-    internal.panel(panel, rows, s.width, pivots, diagonal)
-    return { pivots:read(), diagonal:read() }
-  end)
+--- Queues the factorization of the panel where it is.
+local function queue_panel(w, s, panel)
+  if not panel then return nil end
+  local device = panel.device
+  local queued = { pivots = device:empty("int", s.width), diagonal = device:empty(w.dtype, s.width) }
+  internal.panel(panel, w.place.rows - s.k, s.width, queued.pivots, queued.diagonal)
+  return queued
+end
+
+--- Pivots, from 0 within the panel, and the diagonal, to all ranks.
+local function read_panel(w, s, queued)
+  return w.group.ranks:from(s.home, function() return { queued.pivots:read(), queued.diagonal:read() } end)
 end
 
 --- Which row comes to which place by the exchanges of a panel: {place, row} of those that move.
@@ -225,73 +231,92 @@ local function solve_with(triangle, piece, s, first, columns)
   return factors
 end
 
---- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
--- kept where the block is.
-local function solve_rows(f, s)
-  local w = f.w
-  local place, ranks = w.place, w.group.ranks
-  local triangles, list = {}, {}
-  local function rest(column)
-    local rank = place:rank(s.row, column)
-    local _, columns = place:extent(rank)
-    local first = place:columns_before(s.e, column)
-    return rank, first, columns - first
-  end
-  for column = 0, place.q - 1 do
-    local rank, _, columns = rest(column)
-    local device = ranks.devices[rank]
+--- What a rank has right below of the panel: rows, columns, and how many of its own lie before these.
+local function rest_of(place, s, rank)
+  local row, column = place:place(rank)
+  local rows, columns = place:extent(rank)
+  local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
+  return rows - r, columns - c, r, c
+end
+
+--- Where multipliers, and the triangle of the panel, arrive: buffers by rank, of this process.
+local function landing_of(w, s)
+  local place, landing = w.place, { left = {}, triangles = {} }
+  for rank, device in pairs(w.group.ranks.devices) do
+    local rows, columns = rest_of(place, s, rank)
     if columns > 0 then
-      triangles[column] = device and device:empty(w.dtype, s.width, s.width)
-      list[#list + 1] = { from = s.home, source = w.pieces[s.home], at = { s.own_row + 1, s.own_column + 1 }, to = rank,
-        target = triangles[column], to_at = { 1, 1 }, size = { s.width, s.width } }
+      landing.left[rank] = device:empty(w.dtype, rows, s.width)
+      if place:place(rank) == s.row then landing.triangles[rank] = device:empty(w.dtype, s.width, s.width) end
     end
   end
-  ranks:move_all(list)
-  for column, triangle in pairs(triangles) do
-    local rank, first, columns = rest(column)
+  return landing
+end
+
+--- Begins to move multipliers along the rows of the grid, and the triangle along its own. Of a grid of one row the
+-- panel has all of them, before it is back in the matrix.
+local function send_panel(w, s, panel, landing)
+  local place, ranks, list = w.place, w.group.ranks, {}
+  local is_whole = place.p == 1
+  local top = is_whole and { 1, 1 } or { s.own_row + 1, s.own_column + 1 }
+  local function source_of(rank)
+    if is_whole then return panel end
+    return w.pieces[rank]
+  end
+  for rank = 1, ranks.count do
+    local rows, columns, r = rest_of(place, s, rank)
+    local row, column = place:place(rank)
+    local beside = place:rank(row, s.column)
+    if columns > 0 then
+      list[#list + 1] = { from = beside, source = source_of(beside), to = rank,
+        at = is_whole and { s.width + 1, 1 } or { r + 1, s.own_column + 1 }, target = landing.left[rank],
+        to_at = { 1, 1 }, size = { rows, s.width } }
+    end
+    if columns > 0 and place:place(rank) == s.row then
+      list[#list + 1] = { from = s.home, source = source_of(s.home), at = top,
+        to = place:rank(s.row, column), target = landing.triangles[rank], to_at = { 1, 1 },
+        size = { s.width, s.width } }
+    end
+  end
+  return ranks:begin(list, is_whole)
+end
+
+--- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
+-- kept where the block is.
+local function solve_rows(f, s, landing)
+  local w = f.w
+  for rank, triangle in pairs(landing.triangles) do
+    local _, columns, _, first = rest_of(w.place, s, rank)
     local factors = solve_with(triangle, w.pieces[rank], s, first, columns)
     triangle:release()
     if rank == s.home then f.kept.L[s] = factors end
   end
 end
 
---- What is right below of the panel, less the product of its multipliers and rows of U.
-local function update(w, s)
-  local place, ranks = w.place, w.group.ranks
-  local left, right = {}, {}
-  local function rest(rank)
-    local row, column = place:place(rank)
-    local rows, columns = place:extent(rank)
-    local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
-    return rows - r, columns - c, r, c
-  end
-  for rank, device in pairs(ranks.devices) do
-    local rows, columns = rest(rank)
-    left[rank], right[rank] = device:empty(w.dtype, rows, s.width), device:empty(w.dtype, s.width, columns)
-  end
-  local list = {}
+--- Moves rows of U along the columns of the grid; returns them by rank.
+local function send_rows(w, s)
+  local place, ranks, right, list = w.place, w.group.ranks, {}, {}
   for rank = 1, ranks.count do
-    local rows, columns, r, c = rest(rank)
-    local row, column = place:place(rank)
-    local beside, above = place:rank(row, s.column), place:rank(s.row, column)
+    local rows, columns, _, c = rest_of(place, s, rank)
+    local _, column = place:place(rank)
+    local above, device = place:rank(s.row, column), ranks.devices[rank]
     if rows > 0 and columns > 0 then
-      list[#list + 1] = { from = beside, source = w.pieces[beside], at = { r + 1, s.own_column + 1 }, to = rank,
-        target = left[rank], to_at = { 1, 1 }, size = { rows, s.width } }
+      right[rank] = device and device:empty(w.dtype, s.width, columns)
       list[#list + 1] = { from = above, source = w.pieces[above], at = { s.own_row + 1, c + 1 }, to = rank,
         target = right[rank], to_at = { 1, 1 }, size = { s.width, columns } }
     end
   end
   ranks:move_all(list)
-  for rank in pairs(left) do
-    local rows, columns, r, c = rest(rank)
-    if rows > 0 and columns > 0 then
-      local piece = w.pieces[rank]
-      core.gemm(left[rank], right[rank], { c = from(piece, r, c), ldc = piece.shape[2], m = rows, n = columns,
-        k = s.width, alpha = -1, beta = 1 })
-    end
-    left[rank]:release()
-    right[rank]:release()
-  end
+  return right
+end
+
+--- What a rank has right below of the panel, less the product of multipliers and rows of U: of those of its columns
+-- there that lie behind the first `before`, `count` of them.
+local function subtract(w, s, rank, landing, right, before, count)
+  local rows, columns, r, c = rest_of(w.place, s, rank)
+  local piece = w.pieces[rank]
+  if not right[rank] or count <= 0 then return end
+  core.gemm(landing.left[rank], from(right[rank], 0, before), { c = from(piece, r, c + before), ldc = piece.shape[2],
+    m = rows, n = count, k = s.width, lda = s.width, ldb = columns, alpha = -1, beta = 1 })
 end
 
 --- The panel of a step: rows and columns that are there, and zeros around them.
@@ -302,28 +327,77 @@ local function panel_of(w, s)
   return device:zeros(w.dtype, rows, row)
 end
 
+--- The panel of a step, on its way to be factored.
+local function begin_panel(w, s)
+  local panel = panel_of(w, s)
+  move_panel(w, s, panel, false)
+  return { buffer = panel, queued = queue_panel(w, s, panel), landing = landing_of(w, s) }
+end
+
+--- Its pivots and diagonal, once it is factored; it begins to move.
+local function finish_panel(where, w, s, panel)
+  local found = read_panel(w, s, panel.queued)
+  check_diagonal(where, s, found[2])
+  panel.pivots, panel.diagonal = found[1], found[2]
+  if w.place.p == 1 then panel.under_way = send_panel(w, s, panel.buffer, panel.landing) end
+end
+
+--- Subtracts what a step gives, and factors the panel of the next one meanwhile.
+local function update(where, w, s, panel, right, t)
+  local place, ranks = w.place, w.group.ranks
+  local function each(visit) -- ranks, with the columns that the next panel has there
+    for rank in pairs(ranks.devices) do
+      local _, columns = rest_of(place, s, rank)
+      local _, column = place:place(rank)
+      visit(rank, column == t.column and t.width or 0, columns)
+    end
+  end
+  each(function(rank, of_next) subtract(w, s, rank, panel.landing, right, 0, of_next) end)
+  local next_panel = begin_panel(w, t)
+  ranks:ready()
+  each(function(rank, of_next, columns)
+    if of_next == 0 then subtract(w, s, rank, panel.landing, right, 0, columns) end
+  end)
+  finish_panel(where, w, t, next_panel)
+  each(function(rank, of_next, columns)
+    if of_next > 0 then subtract(w, s, rank, panel.landing, right, of_next, columns - of_next) end
+  end)
+  return next_panel
+end
+
+local function release_all(...)
+  for _, list in ipairs { ... } do for _, buffer in pairs(list) do buffer:release() end end
+end
+
 --- Factors a spread matrix in its place. What is raised begins with `where`.
 -- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
 function elimination.factor(where, w)
-  local n = w.place.rows
+  local n, ranks = w.place.rows, w.group.ranks
   local f = { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } }
-  for k = 0, n - 1, w.place.row_block do
-    local s = step_of(w, k)
-    local panel = panel_of(w, s)
-    move_panel(w, s, panel, false)
-    local found = factor_panel(w, s, panel)
-    check_diagonal(where, s, found[2])
-    exchange(w, moves_of(s, found[1]))
-    move_panel(w, s, panel, true)
-    if panel then panel:release() end
-    if s.e < n then
-      solve_rows(f, s)
-      update(w, s)
-    end
+  local s = n > 0 and step_of(w, 0)
+  local panel = s and begin_panel(w, s)
+  if s then
+    ranks:ready()
+    finish_panel(where, w, s, panel)
+  end
+  while s do
+    exchange(w, moves_of(s, panel.pivots))
+    move_panel(w, s, panel.buffer, true)
     for j = 1, s.width do
-      f.pivots[k + j], f.diagonal[k + j] = k + found[1][j] + 1, found[2][j]
+      f.pivots[s.k + j], f.diagonal[s.k + j] = s.k + panel.pivots[j] + 1, panel.diagonal[j]
     end
     f.steps[#f.steps + 1] = s
+    local t, next_panel = s.e < n and step_of(w, s.e), nil
+    if t then
+      if w.place.p > 1 then panel.under_way = send_panel(w, s, panel.buffer, panel.landing) end
+      ranks:arrive(panel.under_way)
+      solve_rows(f, s, panel.landing)
+      local right = send_rows(w, s)
+      next_panel = update(where, w, s, panel, right, t)
+      release_all(right)
+    end
+    release_all(panel.landing.left, { panel.buffer })
+    s, panel = t, next_panel
   end
   return f
 end

@@ -13,7 +13,7 @@ local spread = require "clcompute.groups.spread"
 local gathered = {}
 
 -- Rows up to which one device was quicker than two: ranks of one processor's core each, and GPUs of one host.
-local ROWS = { cpu = 2048, gpu = 8192 }
+local ROWS = { cpu = 2048, gpu = 24576 }
 
 local function check_group(where, b, g)
   if b.group ~= g then error(("%s: b: a buffer of the same group expected"):format(where), 0) end
@@ -27,19 +27,48 @@ function gathered.suits(g, n)
   return n <= ranks.rows_alone
 end
 
---- The matrix on the first rank's device; nil elsewhere.
-local function gather(a)
-  local place, ranks, moves = a.place, a.group.ranks, {}
-  local device = ranks.devices[1]
-  local whole = device and device:empty(a.dtype, place.rows, place.columns)
-  for row, height in place:row_runs(0, place.rows) do
-    for column, width in place:column_runs() do
-      local owner, own_row, own_column = place:find(row, column)
-      moves[#moves + 1] = { from = owner, source = a.pieces[owner], at = { own_row + 1, own_column + 1 }, to = 1,
-        target = whole, to_at = { row + 1, column + 1 }, size = { height, width } }
+--- Copies what was a rank's into the whole matrix, block by block: all rows at once where one rank has them all.
+local function place_blocks(place, rank, piece, whole)
+  local at_row, at_column = place:place(rank)
+  local function rows() -- all of a column, or blocks
+    if place.p > 1 then return place:row_runs(0, place.rows) end
+    local is_done = false
+    return function()
+      if is_done then return nil end
+      is_done = true
+      return 0, place.rows
     end
   end
-  ranks:move_all(moves)
+  for row, height in rows() do
+    if place.p == 1 or row // place.row_block % place.p == at_row then
+      for column, width in place:column_runs() do
+        if column // place.column_block % place.q == at_column then
+          piece:copy_rect { to = whole, size = { height, width }, to_at = { row + 1, column + 1 },
+            at = { place:rows_before(row, at_row) + 1, place:columns_before(column, at_column) + 1 } }
+        end
+      end
+    end
+  end
+end
+
+--- The matrix on the first rank's device; nil elsewhere. What a rank has moves at once.
+local function gather(a)
+  local place, ranks, moves, beside = a.place, a.group.ranks, {}, {}
+  local device = ranks.devices[1]
+  for rank = 2, ranks.count do
+    local rows, columns = place:extent(rank)
+    beside[rank] = device and device:empty(a.dtype, rows, columns)
+    moves[#moves + 1] = { from = rank, source = a.pieces[rank], at = { 1, 1 }, to = 1, target = beside[rank],
+      to_at = { 1, 1 }, size = { rows, columns } }
+  end
+  local under_way = ranks:begin(moves)
+  local whole = device and device:empty(a.dtype, place.rows, place.columns)
+  if whole then place_blocks(place, 1, a.pieces[1], whole) end
+  ranks:arrive(under_way)
+  for rank, piece in pairs(beside) do
+    place_blocks(place, rank, piece, whole)
+    piece:release()
+  end
   return whole
 end
 

@@ -12,6 +12,7 @@
 -- - `move_all(list)` moves each {from=, source=, at=, to=, target=, to_at=, size=}, none of another's result
 -- - `begin(list)` begins the same behind what is queued until now, and `arrive(what it returns)` ends it: what is
 --   queued between the two needs none of it, and goes on meanwhile
+-- - `ready()` before `begin(list, true)`: targets are not waited for any more than until then
 -- - `wait()` until all that was queued has ended
 --
 -- `bytes` counts what went from one rank to another.
@@ -37,7 +38,7 @@ function Ranks.from(_, _, f) return f() end
 --- Bytes of a rectangle of a matrix.
 local function bytes_of(source, size) return source.bytes // (#source * source.shape[2]) * size[1] * size[2] end
 
-function Ranks:begin(list)
+function Ranks:begin(list, is_ready)
   local moves = {}
   for _, m in ipairs(list) do
     if m.size[1] > 0 and m.size[2] > 0 then
@@ -45,7 +46,11 @@ function Ranks:begin(list)
       if m.from ~= m.to then self.bytes = self.bytes + bytes_of(m.source, m.size) end
     end
   end
-  return internal.carry(moves)
+  return internal.carry(moves, is_ready)
+end
+
+function Ranks:ready()
+  for _, device in ipairs(self.devices) do internal.await_free(device) end
 end
 
 function Ranks.arrive(_, under_way)

@@ -91,6 +91,7 @@ end
 function Ranks:begin(list) self:move_all(list) end
 
 function Ranks.arrive() end
+function Ranks.ready() end
 
 function Ranks:move(from, source, at, to, target, to_at, size)
   self:move_all { { from = from, source = source, at = at, to = to, target = target, to_at = to_at, size = size } }
