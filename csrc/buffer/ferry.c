@@ -25,8 +25,8 @@
 /* A box and how much of it is on its way; packed boxes stand for those of the caller. */
 typedef struct {
   clc_Box from, to;
-  clc_Box goal;       /* where `to` is unpacked */
-  clc_Extent unpacks; /* no rows: `to` is the goal */
+  clc_Box goal;                  /* where `to` is unpacked */
+  clc_Extent unpacks;            /* no rows: `to` is the goal */
   clc_Buffer *packed, *unpacked; /* or NULL */
   clc_Extent e;
   clc_Port *source, *target;
@@ -60,8 +60,8 @@ static void ferry_release(clc_Handle *h) {
   leave_ports(f);
 }
 
-static const clc_Type ferry_type = {"copy between devices", "clcompute.Ferry", sizeof(clc_Ferry),
-                                    ferry_release,          0,                 NULL};
+static const clc_Type ferry_type = {
+    "copy between devices", "clcompute.Ferry", sizeof(clc_Ferry), ferry_release, 0, NULL};
 
 /* --- pieces ----------------------------------------------------------------- */
 
@@ -110,8 +110,8 @@ static size_t piece_size(const clc_Ferry *f, const clc_Port *source) {
 /* Takes a piece of at most so many bytes off a load. */
 static clc_Piece take_piece(Load *l, size_t most) {
   const size_t size = size_of(l), row = l->e.cols * size;
-  clc_Piece p = {part_of(&l->from, l), part_of(&l->to, l), {1, 1, l->e.cols - l->col}, l->target,
-                 NULL};
+  clc_Piece p = {
+      part_of(&l->from, l), part_of(&l->to, l), {1, 1, l->e.cols - l->col}, l->target, NULL};
   if (l->col > 0 || row > most) {
     if (p.e.cols > most / size) p.e.cols = most / size;
   } else {
@@ -405,8 +405,8 @@ static clc_Box read_box(lua_State *L, int move, const char *buffer, const char *
   return (clc_Box){.buffer = b, .first = (at[0] - 1) * row + at[1] - 1, .row = row};
 }
 
-/* carry(moves[, is_ready]) --> what is under way, or nil: rectangles of matrices, each {source=, at=,
-   target=, to_at=, size=}, none of which reads what another one writes. The caller has checked
+/* carry(moves[, is_ready]) --> what is under way, or nil: rectangles of matrices, each {source=,
+   at=, target=, to_at=, size=}, none of which reads what another one writes. The caller has checked
    them. `is_ready`: await_free was called for all devices when targets were free. */
 static int carry(lua_State *L) {
   const int count = (int)luaL_len(L, 1);
@@ -418,7 +418,8 @@ static int carry(lua_State *L) {
     lua_rawgeti(L, 1, i);
     const int move = lua_gettop(L);
     read_pair(L, move, "size", size);
-    clc_Passage p = {read_box(L, move, "source", "at"), read_box(L, move, "target", "to_at"),
+    clc_Passage p = {read_box(L, move, "source", "at"),
+                     read_box(L, move, "target", "to_at"),
                      {1, size[0], size[1]}};
     lua_pop(L, 1);
     if (clc_mustferry(&p))

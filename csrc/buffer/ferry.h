@@ -37,7 +37,7 @@ typedef struct clc_Port {
   clc_Piece pieces[CLC_SLOTS];
   cl_event written[CLC_SLOTS]; /* by a target, which may still read the slot; NULL: it is free */
   size_t read, sent;           /* pieces of the user: piece n is in slot n % CLC_SLOTS */
-  cl_event arrived;            /* what was written here last, of the user of another port; or NULL */
+  cl_event arrived; /* what was written here last, of the user of another port; or NULL */
 } clc_Port;
 
 /* Pushes the port of a device, which is made at its first use. */

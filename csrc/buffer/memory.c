@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define RED_ZONE 1024              /* bytes, at least */
+#define RED_ZONE 1024 /* bytes, at least */
 
 /* Bytes of buffers that gather before the collector hears of them: of small ones so many, of a GPU
    a part of its memory, which waits in vain meanwhile. To collect takes as long as some launches.

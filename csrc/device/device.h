@@ -29,8 +29,8 @@ struct clc_Device {
 
 extern const clc_Type clc_devicetype;
 
-/* What a Device keeps alive by clc_setvalue: its context, what operations have built for it, and its
-   port (csrc/buffer/port.c). */
+/* What a Device keeps alive by clc_setvalue: its context, what operations have built for it, and
+   its port (csrc/buffer/port.c). */
 enum { CLC_CONTEXTVALUE = 1, CLC_BUILTVALUE, CLC_PORTVALUE };
 
 /* The device of an argument; open also makes context and queue. */

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Copies between devices of different contexts: those that are here, two GPUs or a driver and Oclgrind, and two of POCL
---- in a process of their own.
+--- Copies between devices of different contexts: those that are here, two GPUs or a driver and Oclgrind, and two of
+--- POCL in a process of their own.
 
 local helper = require "spec.helper"
 local cl = require "clcompute"

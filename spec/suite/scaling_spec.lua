@@ -26,7 +26,8 @@ local function check(output)
   assert.matches("gemm\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output) -- bytes as in theory
   assert.matches("gemm\tweak\t384\t2\t1x2\tok\t", output)
   assert.matches("lu and solve\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output)
-  assert.matches("gemm\tstrong\t3200000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t", output)
+  assert.matches("gemm\tstrong\t3200000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t",
+    output)
   assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\n", output)
   assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\n", output)
 end

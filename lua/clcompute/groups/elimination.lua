@@ -210,8 +210,8 @@ end
 function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
 function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
 
---- Solves with the triangle for rows of a rank, `columns` of them from its own `first` on; returns the factors that did.
--- Where the device has a kernel for just that there are none.
+--- Solves with the triangle for rows of a rank, in `columns` of its columns from `first` on; returns the factors that
+-- did. Where the device has a kernel for just that there are none.
 local function solve_with(triangle, piece, s, first, columns)
   local device, dtype, size = piece.device, piece.dtype, { s.width, columns }
   local here = { s.own_row + 1, first + 1 }

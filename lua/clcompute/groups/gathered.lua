@@ -72,8 +72,8 @@ local function gather(a)
   return whole
 end
 
---- What f(device, b) returns on the first rank, a buffer first, for a right-hand side b: that buffer like b, spread, and
--- the rest.
+--- What f(b) returns on the first rank for a right-hand side, a buffer like b first: that buffer spread, and the
+-- rest.
 local function solve(b, f)
   local g, bytes = b.group, b:string()
   local found = g.ranks:from(1, function()
