@@ -375,10 +375,15 @@ clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n, int is_r
   return f;
 }
 
+static int is_apart(const clc_Passage *p) {
+  return p->from.buffer->device->context != p->to.buffer->device->context;
+}
+
 int clc_mustferry(const clc_Passage *p) {
   const clc_Context *a = p->from.buffer->device->context, *b = p->to.buffer->device->context;
   const size_t least = a->has_host_memory && b->has_host_memory ? FROM_CPU : FROM_GPU;
-  return a != b && count_of(&p->e) * p->from.buffer->dtype->size >= least && b->recording == NULL;
+  return is_apart(p) && count_of(&p->e) * p->from.buffer->dtype->size >= least &&
+         b->recording == NULL;
 }
 
 /* --- for Lua ---------------------------------------------------------------- */
@@ -407,9 +412,11 @@ static clc_Box read_box(lua_State *L, int move, const char *buffer, const char *
 
 /* carry(moves[, is_ready]) --> what is under way, or nil: rectangles of matrices, each {source=,
    at=, target=, to_at=, size=}, none of which reads what another one writes. The caller has checked
-   them. `is_ready`: await_free was called for all devices when targets were free. */
+   them. `is_ready`: await_free was called for all devices when targets were free; then all that
+   goes to another context does so by a ferry, as a transfer that blocks would wait for what is
+   queued. */
 static int carry(lua_State *L) {
-  const int count = (int)luaL_len(L, 1);
+  const int count = (int)luaL_len(L, 1), is_ready = lua_toboolean(L, 2);
   lua_settop(L, 2);
   clc_Passage *list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *list, 0);
   int n = 0;
@@ -422,13 +429,13 @@ static int carry(lua_State *L) {
                      read_box(L, move, "target", "to_at"),
                      {1, size[0], size[1]}};
     lua_pop(L, 1);
-    if (clc_mustferry(&p))
+    if (is_ready ? is_apart(&p) : clc_mustferry(&p))
       list[n++] = p;
     else
       clc_copybox(L, &p.from, &p.to, &p.e);
   }
   if (n == 0) return 0;
-  clc_beginferry(L, list, n, lua_toboolean(L, 2));
+  clc_beginferry(L, list, n, is_ready);
   lua_pushvalue(L, 1);
   clc_setvalue(L, -2, 1); /* keeps the buffers */
   return 1;

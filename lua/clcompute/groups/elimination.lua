@@ -131,14 +131,19 @@ local function moves_of(s, pivots)
   return moves
 end
 
---- Queues copies of rows of one matrix of a device to rows of another: moves are from, to, from, to ..., from 0.
-local function copy_rows(source, target, moves)
+--- Queues copies of rows of one matrix of a device to rows of another: `order`, a buffer, has from, to, from, to ...,
+-- from 0.
+local function copy_rows(source, target, order, count)
   local columns = target.shape[2]
-  if columns == 0 then return end
-  local device = target.device
-  local order <close> = device:buffer(moves, "int")
-  device:kernel("lu_move_rows", { dtype = target.dtype })({ global = { columns, #moves // 2 }, group = { 64, 1 },
-    remainder = "pad" }, #moves // 2, columns, order, source, target)
+  if columns == 0 or count == 0 then return end
+  local move = target.device:kernel("lu_move_rows", { dtype = target.dtype })
+  move({ global = { columns, count }, group = { 64, 1 }, remainder = "pad" }, count, columns, order, source, target)
+end
+
+--- The same of a list of numbers.
+local function copy_listed(source, target, list)
+  local order <close> = target.device:buffer(list, "int")
+  copy_rows(source, target, order, #list // 2)
 end
 
 --- The rows that go from place to place of a column of the grid: lists of their own rows there, by both.
@@ -177,7 +182,7 @@ local function exchange(w, moves)
     local count, device = #route.gather // 2, ranks.devices[source]
     local _, width = place:extent(source)
     local rows = device and device:empty(w.dtype, count, width)
-    if rows then copy_rows(w.pieces[source], rows, route.gather) end
+    if rows then copy_listed(w.pieces[source], rows, route.gather) end
     local there = rows
     if source ~= to then
       there = ranks.devices[to] and ranks.devices[to]:empty(w.dtype, count, width)
@@ -189,8 +194,19 @@ local function exchange(w, moves)
   ranks:move_all(list)
   for _, move in ipairs(list) do if move.source then move.source:release() end end
   for _, one in ipairs(arrived) do
-    copy_rows(one.rows, w.pieces[one.rank], one.route.scatter)
+    copy_listed(one.rows, w.pieces[one.rank], one.route.scatter)
     one.rows:release()
+  end
+end
+
+--- The same on a grid of one row, where the orders came with the panel: to bring them to a busy device by itself would
+-- wait for it.
+local function exchange_here(w, panel)
+  local count = #panel.moves
+  for rank, piece in pairs(w.pieces) do
+    local rows <close> = piece.device:empty(w.dtype, count, piece.shape[2])
+    copy_rows(piece, rows, panel.landing.gather[rank], count)
+    copy_rows(rows, piece, panel.landing.scatter[rank], count)
   end
 end
 
@@ -239,10 +255,13 @@ local function rest_of(place, s, rank)
   return rows - r, columns - c, r, c
 end
 
---- Where multipliers, and the triangle of the panel, arrive: buffers by rank, of this process.
+--- Where multipliers, the triangle of the panel and the orders of rows arrive: buffers by rank, of this process.
 local function landing_of(w, s)
-  local place, landing = w.place, { left = {}, triangles = {} }
+  local place, landing = w.place, { left = {}, triangles = {}, gather = {}, scatter = {} }
   for rank, device in pairs(w.group.ranks.devices) do
+    for _, name in ipairs(place.p == 1 and { "gather", "scatter" } or {}) do
+      landing[name][rank] = device:empty("int", 1, 4 * s.width)
+    end
     local rows, columns = rest_of(place, s, rank)
     if columns > 0 then
       landing.left[rank] = device:empty(w.dtype, rows, s.width)
@@ -252,10 +271,28 @@ local function landing_of(w, s)
   return landing
 end
 
+--- The orders by which rows are exchanged on a grid of one row, on the panel's own device: rows to gather, and where
+-- they go. They are added to a list of what moves.
+local function add_orders(w, s, panel, list)
+  local lists, device, count = { gather = {}, scatter = {} }, w.group.ranks.devices[s.home], #panel.moves
+  for k, move in ipairs(panel.moves) do
+    lists.gather[2 * k - 1], lists.gather[2 * k] = move[2], k - 1
+    lists.scatter[2 * k - 1], lists.scatter[2 * k] = k - 1, move[1]
+  end
+  panel.orders = {}
+  for _, name in ipairs { "gather", "scatter" } do
+    panel.orders[name] = device and device:buffer({ lists[name] }, "int")
+    for rank = 1, count > 0 and w.group.ranks.count or 0 do
+      list[#list + 1] = { from = s.home, source = panel.orders[name], at = { 1, 1 }, to = rank,
+        target = panel.landing[name][rank], to_at = { 1, 1 }, size = { 1, 2 * count } }
+    end
+  end
+end
+
 --- Begins to move multipliers along the rows of the grid, and the triangle along its own. Of a grid of one row the
 -- panel has all of them, before it is back in the matrix.
-local function send_panel(w, s, panel, landing)
-  local place, ranks, list = w.place, w.group.ranks, {}
+local function send_panel(w, s, whole)
+  local place, ranks, list, panel, landing = w.place, w.group.ranks, {}, whole.buffer, whole.landing
   local is_whole = place.p == 1
   local top = is_whole and { 1, 1 } or { s.own_row + 1, s.own_column + 1 }
   local function source_of(rank)
@@ -277,6 +314,7 @@ local function send_panel(w, s, panel, landing)
         size = { s.width, s.width } }
     end
   end
+  if is_whole then add_orders(w, s, whole, list) end
   return ranks:begin(list, is_whole)
 end
 
@@ -338,8 +376,8 @@ end
 local function finish_panel(where, w, s, panel)
   local found = read_panel(w, s, panel.queued)
   check_diagonal(where, s, found[2])
-  panel.pivots, panel.diagonal = found[1], found[2]
-  if w.place.p == 1 then panel.under_way = send_panel(w, s, panel.buffer, panel.landing) end
+  panel.pivots, panel.diagonal, panel.moves = found[1], found[2], moves_of(s, found[1])
+  if w.place.p == 1 then panel.under_way = send_panel(w, s, panel) end
 end
 
 --- Subtracts what a step gives, and factors the panel of the next one meanwhile.
@@ -381,7 +419,12 @@ function elimination.factor(where, w)
     finish_panel(where, w, s, panel)
   end
   while s do
-    exchange(w, moves_of(s, panel.pivots))
+    if w.place.p == 1 then
+      ranks:arrive(panel.under_way)
+      exchange_here(w, panel)
+    else
+      exchange(w, panel.moves)
+    end
     move_panel(w, s, panel.buffer, true)
     for j = 1, s.width do
       f.pivots[s.k + j], f.diagonal[s.k + j] = s.k + panel.pivots[j] + 1, panel.diagonal[j]
@@ -389,14 +432,13 @@ function elimination.factor(where, w)
     f.steps[#f.steps + 1] = s
     local t, next_panel = s.e < n and step_of(w, s.e), nil
     if t then
-      if w.place.p > 1 then panel.under_way = send_panel(w, s, panel.buffer, panel.landing) end
-      ranks:arrive(panel.under_way)
+      if w.place.p > 1 then ranks:arrive(send_panel(w, s, panel)) end
       solve_rows(f, s, panel.landing)
       local right = send_rows(w, s)
       next_panel = update(where, w, s, panel, right, t)
       release_all(right)
     end
-    release_all(panel.landing.left, { panel.buffer })
+    release_all(panel.landing.left, panel.landing.gather, panel.landing.scatter, panel.orders or {}, { panel.buffer })
     s, panel = t, next_panel
   end
   return f
