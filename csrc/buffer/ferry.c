@@ -60,7 +60,7 @@ static void ferry_release(clc_Handle *h) {
   leave_ports(f);
 }
 
-static const clc_Type ferry_type = {
+const clc_Type clc_ferrytype = {
     "copy between devices", "clcompute.Ferry", sizeof(clc_Ferry), ferry_release, 0, NULL};
 
 /* --- pieces ----------------------------------------------------------------- */
@@ -320,7 +320,7 @@ static void pack(lua_State *L, Load *l, int is_ready) {
 
 /* Pushes one with its loads. Its user value keeps the ports, and the memory of what is packed. */
 static clc_Ferry *push_new(lua_State *L, const clc_Passage *list, int n, int is_ready) {
-  clc_Ferry *f = clc_newhandle(L, &ferry_type, NULL, (size_t)n * sizeof(Load));
+  clc_Ferry *f = clc_newhandle(L, &clc_ferrytype, NULL, (size_t)n * sizeof(Load));
   f->is_done = 1; /* until it uses a port */
   f->is_ready = is_ready;
   lua_createtable(L, 4 * n, 0);
@@ -375,89 +375,13 @@ clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n, int is_r
   return f;
 }
 
-static int is_apart(const clc_Passage *p) {
+int clc_isapart(const clc_Passage *p) {
   return p->from.buffer->device->context != p->to.buffer->device->context;
 }
 
 int clc_mustferry(const clc_Passage *p) {
   const clc_Context *a = p->from.buffer->device->context, *b = p->to.buffer->device->context;
   const size_t least = a->has_host_memory && b->has_host_memory ? FROM_CPU : FROM_GPU;
-  return is_apart(p) && count_of(&p->e) * p->from.buffer->dtype->size >= least &&
+  return clc_isapart(p) && count_of(&p->e) * p->from.buffer->dtype->size >= least &&
          b->recording == NULL;
-}
-
-/* --- for Lua ---------------------------------------------------------------- */
-
-/* A field that is {row, column}, or rows and columns. */
-static void read_pair(lua_State *L, int move, const char *key, size_t pair[2]) {
-  lua_getfield(L, move, key);
-  for (int k = 0; k < 2; k++) {
-    lua_rawgeti(L, -1, k + 1);
-    pair[k] = (size_t)lua_tointeger(L, -1);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-}
-
-/* The table of the move keeps the buffer. */
-static clc_Box read_box(lua_State *L, int move, const char *buffer, const char *place) {
-  size_t at[2];
-  lua_getfield(L, move, buffer);
-  clc_Buffer *b = clc_checkbuffer(L, -1);
-  lua_pop(L, 1);
-  read_pair(L, move, place, at);
-  const size_t row = b->shape.dim[1];
-  return (clc_Box){.buffer = b, .first = (at[0] - 1) * row + at[1] - 1, .row = row};
-}
-
-/* carry(moves[, is_ready]) --> what is under way, or nil: rectangles of matrices, each {source=,
-   at=, target=, to_at=, size=}, none of which reads what another one writes. The caller has checked
-   them. `is_ready`: await_free was called for all devices when targets were free; then all that
-   goes to another context does so by a ferry, as a transfer that blocks would wait for what is
-   queued. */
-static int carry(lua_State *L) {
-  const int count = (int)luaL_len(L, 1), is_ready = lua_toboolean(L, 2);
-  lua_settop(L, 2);
-  clc_Passage *list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *list, 0);
-  int n = 0;
-  for (int i = 1; i <= count; i++) {
-    size_t size[2];
-    lua_rawgeti(L, 1, i);
-    const int move = lua_gettop(L);
-    read_pair(L, move, "size", size);
-    clc_Passage p = {read_box(L, move, "source", "at"),
-                     read_box(L, move, "target", "to_at"),
-                     {1, size[0], size[1]}};
-    lua_pop(L, 1);
-    if (is_ready ? is_apart(&p) : clc_mustferry(&p))
-      list[n++] = p;
-    else
-      clc_copybox(L, &p.from, &p.to, &p.e);
-  }
-  if (n == 0) return 0;
-  clc_beginferry(L, list, n, is_ready);
-  lua_pushvalue(L, 1);
-  clc_setvalue(L, -2, 1); /* keeps the buffers */
-  return 1;
-}
-
-/* arrive(what is under way): what is queued from now on comes after it. */
-static int arrive(lua_State *L) {
-  clc_completeferry(L, clc_checkhandle(L, 1, &ferry_type));
-  return 0;
-}
-
-/* await_free(device): what arrives there from now on does so behind what is queued until now. */
-static int await_free(lua_State *L) {
-  clc_Port *p = clc_pushport(L, clc_checkdevice(L, 1));
-  clc_waitfordevice(L, p, p->in);
-  return 0;
-}
-
-void clc_openferries(lua_State *L) {
-  static const luaL_Reg internal[] = {
-      {"carry", carry}, {"arrive", arrive}, {"await_free", await_free}, {NULL, NULL}};
-  clc_openhidden(L, &ferry_type);
-  clc_addinternal(L, internal);
-  clc_openports(L);
 }

@@ -73,7 +73,10 @@ typedef struct clc_Passage {
   clc_Extent e;
 } clc_Passage;
 
-/* Whether a ferry is the way to go. */
+extern const clc_Type clc_ferrytype;
+
+/* Whether boxes are of different contexts; whether a ferry is the way to go. */
+int clc_isapart(const clc_Passage *p);
 int clc_mustferry(const clc_Passage *p);
 
 /* Pushes a ferry that has begun: its boxes are read behind what is queued on their devices, and

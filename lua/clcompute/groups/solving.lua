@@ -11,6 +11,7 @@ local options = require("clcompute.base").options
 local product = require "clcompute.groups.product"
 local raising = require "clcompute.groups.raising"
 local spread = require "clcompute.groups.spread"
+local substitution = require "clcompute.groups.substitution"
 
 local solving = {}
 
@@ -114,7 +115,7 @@ end
 local function apply(f, v, is_transposed)
   local format, pieces = FORMAT[f.w.dtype], {}
   for i, value in ipairs(v) do pieces[i] = string.pack(format, value) end
-  local bytes = elimination.solve(f, table.concat(pieces), 1, is_transposed)
+  local bytes = substitution.solve(f, table.concat(pieces), 1, is_transposed)
   local result, at = {}, 1
   for i = 1, #v do result[i], at = string.unpack(format, bytes, at) end
   return result
@@ -203,7 +204,7 @@ function methods:solve(b)
   local columns = check_right("solve", b, f.w)
   return f.w.group.ranks:together(("solve of %d columns"):format(columns), function()
     local x = spread.empty(f.w.group, f.w.dtype, b.shape)
-    if b.bytes > 0 then x:write(elimination.solve(f, b:string(), columns)) end
+    if b.bytes > 0 then x:write(substitution.solve(f, b:string(), columns)) end
     return x
   end)
 end
@@ -269,7 +270,7 @@ end
 --- The solution with its backward error, refined where that is asked for or needed.
 local function solve_well(name, a, f, right, columns, o)
   local g, epsilon, count = a.group, EPSILON[a.dtype], a.place.rows * columns
-  local x, steps = elimination.solve(f, right, columns), 0
+  local x, steps = substitution.solve(f, right, columns), 0
   while true do
     local r, of = residual(a, x, right, columns)
     local of_r, of_x = column_sums(r, columns, FORMAT[of]), column_sums(x, columns, FORMAT[a.dtype])
@@ -279,7 +280,7 @@ local function solve_well(name, a, f, right, columns, o)
       if not (worst <= MAX_RATIO) then fail("%s: backward error ratio %g exceeds %d", name, worst, MAX_RATIO) end
       return x, worst, steps
     end
-    x = added(g, a.dtype, x, elimination.solve(f, as_dtype(g, r, of, a.dtype, count), columns), count)
+    x = added(g, a.dtype, x, substitution.solve(f, as_dtype(g, r, of, a.dtype, count), columns), count)
     steps = steps + 1
   end
 end
