@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define RED_ZONE 1024              /* bytes, at least */
-#define FERRIED ((size_t)16 << 20) /* bytes from which blocks pay, which take time to be made */
+#define RED_ZONE 1024 /* bytes, at least */
 
 /* Bytes of buffers that gather before the collector hears of them: of small ones so many, of a GPU
    a part of its memory, which waits in vain meanwhile. To collect takes as long as some launches.
@@ -483,14 +482,9 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
 
 static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
                               size_t to_first, size_t n) {
-  if (n * from->dtype->size >= FERRIED) {
-    clc_ferry(L, from, from_first, to, to_first, n);
-    return;
-  }
-  void *elements = clc_newelements(L, n * from->dtype->size);
-  clc_readbuffer(L, from, from_first, n, elements);
-  clc_writebuffer(L, to, to_first, n, elements);
-  lua_pop(L, 1);
+  const clc_Box source = {.buffer = from, .first = from_first, .row = n};
+  const clc_Box target = {.buffer = to, .first = to_first, .row = n};
+  clc_copybox(L, &source, &target, &(clc_Extent){1, 1, n});
 }
 
 void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,

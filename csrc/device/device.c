@@ -249,6 +249,10 @@ static cl_command_queue make_queue(lua_State *L, const clc_Context *c, cl_device
   return queue;
 }
 
+cl_command_queue clc_newqueue(lua_State *L, const clc_Device *d) {
+  return make_queue(L, d->context, d->context->place.device, 0);
+}
+
 static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
   const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;

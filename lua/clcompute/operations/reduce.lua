@@ -7,6 +7,7 @@ local translation = require "clcompute.operations.translation"
 local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
 local preambles = require "clcompute.operations.preamble"
+local turns = require "clcompute.operations.turns"
 
 local reduce = {}
 
@@ -170,6 +171,7 @@ local function launch_one(kernel, device, group, n, results, init, ...)
   local use = "result " .. results.type
   local out = enqueue.take(device, use, results.dtype, results.width)
   enqueue.launch(kernel, group, group, n, n, out, init and 1 or 0, results.argument(init), ...)
+  turns.pass()
   local result = results.read(out)
   enqueue.give(out, use)
   return result
@@ -198,6 +200,7 @@ local function launch_once(kernel, device, row, n, workers, chunk, results, init
   local ended <close> = reduce.counter(device)
   enqueue.launch(kernel, workers * row.group, row.group, n, chunk, out, init and 1 or 0, results.argument(init),
     ended.buffer, ...)
+  turns.pass()
   local result = out:get(workers + 1)
   enqueue.give(out, use)
   return result
@@ -217,6 +220,7 @@ local function compute(where, device, n, r, init)
   local use = "reduce " .. results.type
   local partials = enqueue.take(device, use, results.dtype, row.per_unit * row.units * results.width)
   enqueue.launch(chunks, workers * group, group, n, chunk, partials, 0, results.argument(), operands.values(r.list))
+  if f then turns.pass() end
   local result = f and fold(f, partials:read(1, workers))
     or launch_one(rest, device, group, workers, results, init, partials)
   enqueue.give(partials, use)
