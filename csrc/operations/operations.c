@@ -69,17 +69,34 @@ static int give(lua_State *L) {
   return 0;
 }
 
-/* launch(kernel, items, group, ...): queues whole groups of at least so many work-items. */
-static int launch(lua_State *L) {
-  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
-  const lua_Integer items = luaL_checkinteger(L, 2), group = luaL_checkinteger(L, 3);
-  luaL_argcheck(L, items > 0, 2, "at least one work-item expected");
-  luaL_argcheck(L, group > 0, 3, "at least one work-item expected");
+/* Queues a kernel by the arguments from number `arg` on: kernel, work-items, group, its own ones.
+ */
+static void launch_stacked(lua_State *L, int arg) {
+  clc_Kernel *k = clc_checkhandle(L, arg, &clc_kerneltype);
+  const lua_Integer items = luaL_checkinteger(L, arg + 1), group = luaL_checkinteger(L, arg + 2);
+  luaL_argcheck(L, items > 0, arg + 1, "at least one work-item expected");
+  luaL_argcheck(L, group > 0, arg + 2, "at least one work-item expected");
   const clc_Range range = clc_padded1((size_t)items, (size_t)group);
   clc_usedevice(L, k->device);
-  clc_setstacked(L, k, 4, lua_gettop(L));
+  clc_setstacked(L, k, arg + 3, lua_gettop(L));
   clc_launch(L, k, &range, NULL);
+}
+
+/* launch(kernel, items, group, ...): queues whole groups of at least so many work-items. */
+static int launch(lua_State *L) {
+  launch_stacked(L, 1);
   return 0;
+}
+
+/* result(out, kernel, items, group, ...) --> the first element of `out` behind such a launch */
+static int result(lua_State *L) {
+  char element[sizeof(cl_ulong)];
+  clc_Buffer *out = clc_checkbuffer(L, 1);
+  luaL_argcheck(L, out->count > 0, 1, "an element expected");
+  launch_stacked(L, 2);
+  clc_readbuffer(L, out, 0, 1, element);
+  out->dtype->push(L, element);
+  return 1;
 }
 
 static void open_shared(lua_State *L) {
@@ -89,6 +106,7 @@ static void open_shared(lua_State *L) {
                                        {"facts", facts},
                                        {"give", give},
                                        {"launch", launch},
+                                       {"result", result},
                                        {"spread", spread},
                                        {"take", take},
                                        {NULL, NULL}};
