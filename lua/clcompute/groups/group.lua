@@ -6,7 +6,7 @@ local base = require "clcompute.base"
 local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local ranks_here = require "clcompute.groups.ranks_here"
-local raising = require "clcompute.groups.raising"
+local raising = base.raising
 local spread = require "clcompute.groups.spread"
 
 local arity, options = base.arity, base.options

@@ -8,7 +8,7 @@ local elementwise = require "clcompute.groups.elementwise"
 local elimination = require "clcompute.groups.elimination"
 local options = require("clcompute.base").options
 local product = require "clcompute.groups.product"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local spread = require "clcompute.groups.spread"
 
 local solving = {}

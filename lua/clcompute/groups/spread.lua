@@ -7,7 +7,7 @@ local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local placement = require "clcompute.groups.placement"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local rows = require "clcompute.groups.rows"
 local spelling = require("clcompute.base").spelling
 

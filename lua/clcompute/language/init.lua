@@ -188,7 +188,7 @@ end
 local function pack_list(kind, list)
   if type(list) ~= "table" then fail("buffer: list of tables expected, got %s", type(list)) end
   local parts, keys = {}, 0
-  for i, values in ipairs(list) do parts[i] = pack_fields(kind, values, ("%s[%d]"):format(kind.name, i)) end
+  for i, values in ipairs(list) do parts[i] = pack_fields(kind, values, ("buffer: %s[%d]"):format(kind.name, i)) end
   for _ in next, list do keys = keys + 1 end
   if keys > #parts then fail("buffer: a list has no other keys than 1 .. %d", #parts) end
   return table.concat(parts), #parts
@@ -205,7 +205,7 @@ local methods = {}
 
 function methods:pack(values)
   local kind = kind_of(self, "pack")
-  return (at_caller(pack_fields, kind, values, kind.name))
+  return (at_caller(pack_fields, kind, values, "pack: " .. kind.name))
 end
 
 function methods:unpack(bytes, i)
@@ -215,7 +215,7 @@ function methods:unpack(bytes, i)
     local n = #bytes // kind.size
     local place = math.tointeger(i == nil and 1 or i)
     if #bytes % kind.size ~= 0 then fail("unpack: a multiple of %d bytes expected, got %d", kind.size, #bytes) end
-    if not place or place < 1 or place > n then fail("unpack: struct %s of %d", tostring(i == nil and 1 or i), n) end
+    if not place or place < 1 or place > n then fail("unpack: struct %s is outside 1 .. %d", tostring(i == nil and 1 or i), n) end
     return unpack_value(kind, bytes, (place - 1) * kind.size + 1)
   end))
 end
