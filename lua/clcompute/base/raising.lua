@@ -29,4 +29,13 @@ function raising.guarded(functions)
   return functions
 end
 
+--- Has metamethods for fields raise so, too.
+-- @tparam table metatable
+-- @treturn table the same
+function raising.guarded_fields(metatable)
+  local fields = raising.guarded { __index = metatable.__index, __newindex = metatable.__newindex }
+  metatable.__index, metatable.__newindex = fields.__index, fields.__newindex
+  return metatable
+end
+
 return raising

@@ -291,7 +291,7 @@ function Group.__tostring(g)
   return table.concat(lines, "\n")
 end
 
-group.metatable = Group
+group.metatable = raising.guarded_fields(Group)
 raising.guarded(arity.methods(methods, "Group"))
 
 return group

@@ -334,7 +334,7 @@ end
 
 Spread.__close = methods.release
 
-spread.metatable = Spread
+spread.metatable = raising.guarded_fields(Spread)
 raising.guarded(arity.methods(methods, "Spread"))
 
 return spread
