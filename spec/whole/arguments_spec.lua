@@ -107,7 +107,7 @@ local function check_message(name, message)
   if not is_named then error(("'%s' is not in: %s"):format(name, message), 0) end
 end
 
---- Calls a function with something else in the place of each argument, and with none.
+--- Calls a function with something else in the place of each argument, and without any where it needs one.
 local function exchange_arguments(entry, functions, name, given)
   local first = entry.kind == "method" and 2 or 1
   for at = first, math.max(given.n, first) do
@@ -115,7 +115,7 @@ local function exchange_arguments(entry, functions, name, given)
     if ok then error(("taken: a thread as argument %d"):format(at - first + 1), 0) end
     check_message(name, message)
   end
-  if #entry.params == 0 then return end
+  if not entry.params[1] or entry.params[1].is_optional then return end
   local ok, message = call_by_name(functions, name, { n = first - 1, given[first - 1] })
   if not ok then check_message(name, message) end
 end
