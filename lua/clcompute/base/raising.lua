@@ -2,6 +2,8 @@
 
 --- Errors of functions in Lua tell the place in the script, not in the library.
 
+local interrupt = require "clcompute.base.interrupt"
+
 local raising = {}
 
 --- Whether a message begins with a place: that of a function which the script handed over.
@@ -14,6 +16,7 @@ function raising.finish(ok, ...)
   if ok then return ... end
   local message, caller = ..., debug.getinfo(2, "S")
   if type(message) ~= "string" then error(message, 0) end
+  interrupt.pass_on(message)
   message = message:gsub("^[^\n]-clcompute/[%w_/]+%.lua:%d+: ", "") -- where the library called itself
   if is_placed(message) then error(message, 0) end
   error(message, caller and caller.what == "C" and 3 or 2) -- cl.gemm and its kin call from C

@@ -275,7 +275,8 @@ function Group.__index(g, key)
     fail("%s: a group has none; it works on one device: g.devices lists them", key)
   end
   fail("a group has no field '%s'%s", tostring(key),
-    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half", core))
+    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half",
+      require "clcompute"))
 end
 
 function Group.__newindex(_, key) fail("a group has no field '%s' to set", tostring(key)) end

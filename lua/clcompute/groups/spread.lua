@@ -307,7 +307,7 @@ function Spread.__index(a, key)
   local method = methods[key] or ELSEWHERE[key]
   if method or key == "is_released" then return method end
   fail("a spread buffer has no field '%s'%s", tostring(key),
-    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", core))
+    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", require "clcompute"))
 end
 
 function Spread.__newindex(a, key, value)

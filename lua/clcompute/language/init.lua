@@ -215,7 +215,7 @@ function methods:unpack(bytes, i)
     local n = #bytes // kind.size
     local place = math.tointeger(i == nil and 1 or i)
     if #bytes % kind.size ~= 0 then fail("unpack: a multiple of %d bytes expected, got %d", kind.size, #bytes) end
-    if not place or place < 1 or place > n then fail("unpack: struct %s is outside 1 .. %d", tostring(i == nil and 1 or i), n) end
+    if not place or place < 1 or place > n then fail("unpack: struct %s of %d", tostring(i == nil and 1 or i), n) end
     return unpack_value(kind, bytes, (place - 1) * kind.size + 1)
   end))
 end
