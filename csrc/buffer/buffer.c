@@ -235,8 +235,9 @@ static int buffer_reshape(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   const clc_Shape shape = clc_checkshape(L, 2, lua_gettop(L), b->dtype);
   if (clc_count(&shape) != b->count)
-    return luaL_error(L, "reshape: %s is %I elements, but the buffer has %I", clc_pushshape(L, &shape),
-                      (LUAI_UACINT)clc_count(&shape), (LUAI_UACINT)b->count);
+    return luaL_error(L, "reshape: %s is %I elements, but the buffer has %I",
+                      clc_pushshape(L, &shape), (LUAI_UACINT)clc_count(&shape),
+                      (LUAI_UACINT)b->count);
   clc_newview(L, b, 0, &shape);
   return 1;
 }

@@ -12,8 +12,8 @@ local WIDTHS = { [""] = 0, abc = 3, ["行列の積"] = 8, ["é"] = 1, ["e\u{301}
 
 describe("a visible text", function()
   it("has tabs and line ends, and escapes what else a terminal would obey", function()
-    for text, expected in pairs { ["a\tb\n"] = "a\tb\n", ["\27[31m\r\0"] = "\\x1B[31m\\x0D\\x00", ["\127é行"] = "\\x7Fé行",
-      ["\u{9B}31m"] = "\\xC2\\x9B31m", ["\x9B31m"] = "\\x9B31m", [""] = "" } do
+    for text, expected in pairs { ["a\tb\n"] = "a\tb\n", ["\27[31m\r\0"] = "\\x1B[31m\\x0D\\x00",
+      ["\127é行"] = "\\x7Fé行", ["\u{9B}31m"] = "\\xC2\\x9B31m", ["\x9B31m"] = "\\x9B31m", [""] = "" } do
       assert.equal(expected, format.visible(text))
     end
   end)

@@ -131,7 +131,8 @@ describe("a job of MPI", function()
       if w.rank == 0 then ok, message = pcall(w.bcast, w, 1) else ok, message = pcall(w.allreduce, w, 1) end
       print(ok, (message:gsub("\n", " ")))
       w:barrier() ]])
-    local pattern = "false\t%S+:%d+: ranks disagree:   rank 0: bcast of a value from rank 0 [^\n]*:%d[^\n]*rank 1: allreduce"
+    local pattern = "false\t%S+:%d+: ranks disagree:   rank 0: bcast of a value from rank 0 [^\n]*:%d[^\n]*"
+      .. "rank 1: allreduce"
     assert.equal(2, select(2, output:gsub(pattern, "")), output)
   end)
 

@@ -4,7 +4,6 @@
 -- elements, indices and files are those of a buffer on one device.
 
 local arity = require("clcompute.base").arity
-local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local placement = require "clcompute.groups.placement"
 local raising = require("clcompute.base").raising

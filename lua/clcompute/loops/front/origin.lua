@@ -67,7 +67,8 @@ end
 local function file_of(source)
   for key in pairs(source) do
     if key ~= "file" then
-      error(("loops.compile: { file = path } expected, it has '%s' too: options are the second argument"):format(key), 0)
+      error(("loops.compile: { file = path } expected, it has '%s' too: options are the second argument")
+        :format(key), 0)
     end
   end
   return source.file
