@@ -11,17 +11,24 @@
  * A task is a part of a strip of `width` columns. Where a strip is as wide as a matrix, `fold` rows, a
  * power of two, are taken as one; their results are combined at the end, halving. So neighbours
  * are read together. On a CPU a work-item does `share` tasks; the results of a strip are in the cache.
- * On a GPU a group does a task, each work-item every fold-th row of a column.
+ * On a GPU a group does a task, each work-item every fold-th row of LANES columns, by which `width` and
+ * `inner` are divided. With ONE_LAUNCH there is one result of each column: the last group of its strip to end
+ * combines those of its parts.
  * Global size: CPU tasks / share, rounded up; GPU tasks * GROUP. Local size: GROUP.
  */
-#include "clcompute/reduction.h"
-
 #ifndef GROUP
-#define GROUP 1 /* work-items of a group, at least width * fold; 1: for a CPU */
+#define GROUP 1 /* work-items of a group, at least width / LANES * fold; 1: for a CPU */
 #endif
+#if GROUP == 1
 #ifndef LANES
-#define LANES 64 /* results side by side, of a CPU */
+#define LANES 64 /* results side by side, of a CPU; of a GPU's work-item 1 or 4 */
 #endif
+#include "clcompute/reduction.h"
+#else
+#define RESULT_PLACE (place + lane)
+#include "clcompute/group_result.h"
+#endif
+
 #ifndef WIDE
 #define WIDE 2048 /* of a CPU: width * fold at most, a multiple of LANES */
 #endif
@@ -32,7 +39,7 @@
 #define BLOCK 128 /* rows whose results are combined before those of other blocks are, of a CPU */
 #endif
 #ifndef AT_ONCE
-#define AT_ONCE 8 /* rows on their way at once, of a GPU's work-item */
+#define AT_ONCE (LANES > 1 ? 4 : 8) /* rows on their way at once, of a GPU's work-item */
 #endif
 #ifndef DEPTH
 #define DEPTH 4 /* rows at a time, of a CPU */
@@ -130,46 +137,68 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
 
 #else
 
+/* Sets part[u][lane] to the elements of this work-item's columns in row k + u * fold. */
+#define READ_ROW(u) EACH_VALUE(begin + (k + (u) * fold) * inner, part[u][lane] = value;)
+
+/* Adds row number u of these. */
+#define ADD_ROW(u)                                 \
+  UNROLL for (uint lane = 0; lane < LANES; lane++) \
+    sum[lane] = (u) == 0 && k == mine ? part[u][lane] : clc_combine(sum[lane], part[u][lane]);
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_columns(
     const ulong n, const ulong inner, const ulong chunk, const ulong width, const ulong fold,
     __global STORED *out, const ulong out_first, const int has_init,
-    const RESULT init PARAMETERS) {
-  __local RESULT found[GROUP];
-  const uint me = (uint)get_local_id(0), across = (uint)width;
-  const uint mine = me / across, c = me - mine * across; /* first row and column */
+    const RESULT init FOUND_PARTS PARAMETERS) {
+#if ONE_LAUNCH
+  __local bool is_last;
+#endif
+  __local RESULT found[LANES * GROUP];
+  const uint me = (uint)get_local_id(0), across = (uint)width / LANES;
+  const uint mine = me / across, c = (me - mine * across) * LANES; /* first row and column */
   const ulong task = get_group_id(0);
   FIND_TASK
-  const uint busy = c < wide && mine < fold ? (uint)min(fold, rows) : 0;
-  const ulong place = matrix * inner + column + c, begin = (matrix * n + first) * inner + column + c;
+  const bool is_inside = c < wide && mine < fold;
+  const ulong place = matrix * inner + column + c;
+  uint busy = is_inside ? (uint)min(fold, rows) : 0;
+  const ulong begin = (matrix * n + first) * inner + column + c;
   if (mine < busy) {
-    RESULT sum;
+    RESULT sum[LANES], part[AT_ONCE][LANES];
     ulong k = mine;
     for (; k + (AT_ONCE - 1) * fold < rows; k += AT_ONCE * fold) {
-      RESULT part[AT_ONCE];
-      UNROLL for (uint u = 0; u < AT_ONCE; u++) {
-        const long i = (long)(begin + (k + u * fold) * inner);
-        LOADS
-        part[u] = EXPRESSION;
-      }
-      sum = k == mine ? part[0] : clc_combine(sum, part[0]);
-      UNROLL for (uint u = 1; u < AT_ONCE; u++) sum = clc_combine(sum, part[u]);
+      UNROLL for (uint u = 0; u < AT_ONCE; u++) READ_ROW(u)
+      UNROLL for (uint u = 0; u < AT_ONCE; u++) ADD_ROW(u)
     }
-    for (; k < rows; k += fold) {
-      const long i = (long)(begin + k * inner);
-      LOADS
-      const RESULT value = EXPRESSION;
-      sum = k == mine ? value : clc_combine(sum, value);
-    }
-    found[me] = sum;
+    UNROLL for (uint u = 0; u < AT_ONCE - 1; u++)
+      if (k + u * fold < rows) READ_ROW(u)
+    UNROLL for (uint u = 0; u < AT_ONCE - 1; u++)
+      if (k + u * fold < rows) { ADD_ROW(u) }
+    UNROLL for (uint lane = 0; lane < LANES; lane++) found[lane * GROUP + me] = sum[lane];
   }
-  for (uint k = (uint)fold / 2; k > 0; k /= 2) {
+  clc_halve(found, me, mine, across, busy, (uint)fold, LANES);
+  ulong at = (matrix * parts + nth) * inner + column + c;
+#if ONE_LAUNCH
+  if (parts > 1) {
+    __global RESULT *of_parts = found_parts + found_parts_first;
+    if (mine < busy && mine == 0)
+      UNROLL for (uint lane = 0; lane < LANES; lane++) of_parts[at + lane] = found[lane * GROUP + me];
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (me == 0)
+      is_last = clc_is_last(ended + ended_first + matrix * strips + (task - of * strips), parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (mine < k && mine + k < busy) found[me] = clc_combine(found[me], found[me + k * across]);
+    if (!is_last) return;
+    busy = is_inside ? (uint)min(fold, parts) : 0;
+    if (mine < busy)
+      clc_combine_parts(found, me, of_parts + (matrix * parts + mine) * inner + column + c, fold * inner,
+                        (uint)((parts - mine + fold - 1) / fold), LANES);
+    clc_halve(found, me, mine, across, busy, (uint)fold, LANES);
   }
-  if (mine < busy && mine == 0) {
-    const RESULT sum = has_init ? clc_combine(init, found[me]) : found[me];
-    WRITE_RESULT(RESULT_OF_TASK(c), sum);
-  }
+  at = place;
+#endif
+  if (mine < busy && mine == 0)
+    UNROLL for (uint lane = 0; lane < LANES; lane++) {
+      const RESULT sum = has_init ? clc_combine(init, found[lane * GROUP + me]) : found[lane * GROUP + me];
+      WRITE_RESULT(at + lane, sum);
+    }
 }
 
 #endif

@@ -7,19 +7,25 @@
  *
  * On a CPU a work-item does `share` rows. Of the shortest ones, whose length ROW is known, LANES are done
  * side by side; of others LANES elements, whose results are combined halving. On a GPU `share`
- * work-items, a power of two, do a row: neighbours read neighbours, and their results are combined in
- * local memory,
- * halving. Long rows are for reduce_chunks and reduce_groups.
+ * work-items, a power of two, do a row: neighbours read neighbours, LANES elements as one vector and AT_ONCE
+ * at a time, and their results are combined in local memory, halving. Long rows are for reduce_chunks and
+ * reduce_groups.
  * Global size: CPU rows / share, rounded up; GPU rows * share, rounded up to whole groups. Local size:
  * GROUP.
  */
-#include "clcompute/reduction.h"
-
 #ifndef GROUP
 #define GROUP 1 /* work-items of a group, a power of two; 1: for a CPU */
 #endif
+#if GROUP == 1
 #ifndef LANES
-#define LANES 16 /* side by side; a power of two */
+#define LANES 16 /* side by side, a power of two; of a GPU's work-item 1, or 4 which divide n */
+#endif
+#include "clcompute/reduction.h"
+#else
+#include "clcompute/group_result.h"
+#endif
+#ifndef AT_ONCE
+#define AT_ONCE 4 /* elements on their way at once, of a GPU's work-item; a multiple of LANES */
 #endif
 #ifndef ROW
 #define ROW 0 /* n, where it is known to be less than LANES, of a CPU; 0: it is no less */
@@ -94,17 +100,23 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_rows(
 #else
   __local RESULT found[GROUP];
   const uint me = (uint)get_local_id(0), team = (uint)share, mate = me & (team - 1);
-  const ulong place = get_global_id(0) / team;
-  const uint busy = place < rows ? (uint)min(n, share) : 0;
+  const ulong place = get_group_id(0) * (GROUP / team) + me / team;
+  const uint busy = place < rows ? (uint)min(n / LANES, share) : 0;
   if (mate < busy) {
     RESULT sum;
-    COMBINE_ROW(sum, mate, n, team)
+    for (ulong k = mate * LANES; k < n; k += team * AT_ONCE) {
+      RESULT part[AT_ONCE / LANES];
+      UNROLL for (uint u = 0; u < AT_ONCE / LANES; u++)
+        if (k + u * team * LANES < n)
+          EACH_VALUE(place * n + k + u * team * LANES,
+                     part[u] = lane == 0 ? value : clc_combine(part[u], value);)
+      UNROLL for (uint u = 0; u < AT_ONCE / LANES; u++)
+        if (k + u * team * LANES < n)
+          sum = u == 0 && k == mate * LANES ? part[0] : clc_combine(sum, part[u]);
+    }
     found[me] = sum;
   }
-  for (uint k = team / 2; k > 0; k /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (mate < k && mate + k < busy) found[me] = clc_combine(found[me], found[me + k]);
-  }
+  clc_halve(found, me, mate, 1, busy, team, 1);
   if (mate == 0 && busy > 0) {
     const RESULT sum = has_init ? clc_combine(init, found[me]) : found[me];
     WRITE_RESULT(place, sum);

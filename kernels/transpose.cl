@@ -31,14 +31,22 @@
 #define WIDE 64 /* columns */
 #endif
 
+#ifndef LANES
+#define LANES 1 /* elements that a GPU's work-item moves at once; 4: rows of A and B begin where a vector may */
+#endif
+#ifndef TASK
+#define TASK ulong /* uint where that has all tasks, and is quicker to divide */
+#endif
+
 #include "clcompute/vector.h"
 
 /* From row r0 and column c0 on of a matrix that begins at `a` and of the result at `b`. */
 #define FIND_TILE                                                                        \
-  const ulong down = (rows + TALL - 1) / TALL, across = (columns + WIDE - 1) / WIDE;     \
-  const ulong batch = task / (down * across), tile = task - batch * down * across;       \
-  const ulong r0 = tile % down * TALL, c0 = tile / down * WIDE;                          \
-  const ulong o = batch / inner, k = batch - o * inner;                                  \
+  const TASK down = (TASK)((rows + TALL - 1) / TALL);                                    \
+  const TASK across = (TASK)((columns + WIDE - 1) / WIDE);                               \
+  const TASK batch = task / (down * across), tile = task - batch * down * across;        \
+  const TASK column = tile / down, o = batch / (TASK)inner, k = batch - o * (TASK)inner; \
+  const ulong r0 = (ulong)(tile - column * down) * TALL, c0 = (ulong)column * WIDE;      \
   __global const MOVED *a =                                                               \
       (__global const MOVED *)(all_a + a_first) + o * from_outer + k * from_inner;        \
   __global MOVED *b = (__global MOVED *)(all_b + b_first) + o * to_outer + k * to_inner;   \
@@ -87,8 +95,15 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void transpose(
 
 #else
 
-#define EACH ((TALL * WIDE + GROUP - 1) / GROUP) /* elements of a work-item */
-#define PAD (TALL < 32 ? 32 / TALL : 1)            /* so that columns begin in banks of their own */
+#define EACH ((TALL * WIDE / LANES + GROUP - 1) / GROUP) /* vectors of a work-item */
+#define PAD (TALL < 32 ? 32 / TALL : 1)                    /* so that columns begin in banks of their own */
+#if LANES == 1
+#define VECTOR MOVED
+#define LANE(v, lane) v
+#else
+#define VECTOR JOIN(MOVED, 4)
+#define LANE(v, lane) ((MOVED *)&(v))[lane]
+#endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose(
     const ulong rows, const ulong columns, const ulong inner, const ulong from_outer,
@@ -96,24 +111,29 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose(
     const ulong to_column, const ulong tasks, const ulong share, __global const ELEMENT *all_a,
     const ulong a_first, __global ELEMENT *all_b, const ulong b_first) {
   __local MOVED kept[TALL][WIDE + PAD];
-  const ulong task = get_group_id(0);
+  const TASK task = (TASK)get_group_id(0);
   const uint me = (uint)get_local_id(0);
   FIND_TILE
   a += r0 * from_row + c0;
   b += c0 * to_column + r0;
-  MOVED v[EACH];
+  VECTOR v[EACH];
   UNROLL for (uint e = 0; e < EACH; e++) {
-    const uint r = (me + e * GROUP) / WIDE, c = (me + e * GROUP) % WIDE;
-    if (r < height && c < width) v[e] = a[r * from_row + c];
+    const uint r = (me + e * GROUP) / (WIDE / LANES), c = (me + e * GROUP) % (WIDE / LANES) * LANES;
+    if (r < height && c < width) v[e] = *(__global const VECTOR *)(a + r * from_row + c);
   }
   UNROLL for (uint e = 0; e < EACH; e++) {
-    const uint r = (me + e * GROUP) / WIDE, c = (me + e * GROUP) % WIDE;
-    if (r < height && c < width) kept[r][c] = v[e];
+    const uint r = (me + e * GROUP) / (WIDE / LANES), c = (me + e * GROUP) % (WIDE / LANES) * LANES;
+    if (r < height && c < width)
+      UNROLL for (uint lane = 0; lane < LANES; lane++) kept[r][c + lane] = LANE(v[e], lane);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   UNROLL for (uint e = 0; e < EACH; e++) {
-    const uint c = (me + e * GROUP) / TALL, r = (me + e * GROUP) % TALL;
-    if (r < height && c < width) b[c * to_column + r] = kept[r][c];
+    const uint c = (me + e * GROUP) / (TALL / LANES), r = (me + e * GROUP) % (TALL / LANES) * LANES;
+    if (r < height && c < width) {
+      VECTOR of_column;
+      UNROLL for (uint lane = 0; lane < LANES; lane++) LANE(of_column, lane) = kept[r + lane][c];
+      *(__global VECTOR *)(b + c * to_column + r) = of_column;
+    }
   }
 }
 

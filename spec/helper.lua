@@ -160,11 +160,12 @@ function helper.with_lanes(lanes, text)
   return facts:format(lanes) .. header .. text:gsub("{", "{ CLC_KERNEL_BODY", 1)
 end
 
---- Asserts that f(...) raises a message that holds each of the given plain texts.
+--- Asserts that f(...) raises a message that holds each of the given plain texts, and no place within the library.
 function helper.raises(texts, f, ...)
   local ok, message = pcall(f, ...)
   assert.is_false(ok, "no error was raised")
   message = tostring(message)
+  assert.is_nil(message:match "^%S*lua/clcompute/[%w_/]+%.lua:%d+:.*")
   for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
     assert.truthy(message:find(text, 1, true), ("'%s' is not in: %s"):format(text, message))
   end

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: MIT
 --- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs that reach its line. Each
--- verdict is a row of build/mutate/rows.jsonl: a run that is ended goes on where it was.
+-- verdict is a row of examples/results/mutants.jsonl, whose first row says from which commit all are drawn: a run that
+-- is ended goes on where it was, on another machine too, with the specs of today.
 --
 --     mutate.lua run [seconds]       judges further ones, for so many seconds; notes first what each spec reaches
+--     mutate.lua again [seconds]     judges survivors once more, when there are new specs
 --     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
 --     mutate.lua report              counts the verdicts and lists the survivors
 --
 -- Run by `make mutate`, in copies of the tree, one for each of LANES mutants that are judged at once; environment:
--- SEED of the drawing, COUNT of mutants, PACKAGES ("base device") to draw from those alone.
+-- SEED of the drawing, COUNT of mutants, PACKAGES ("base device") to draw from those alone, ROWS, another file of rows.
 
 io.stdout:setvbuf "line"
 
@@ -18,8 +20,10 @@ local SEED, COUNT = tonumber(os.getenv "SEED") or 22, tonumber(os.getenv "COUNT"
 local PACKAGES = os.getenv "PACKAGES" -- nil: all
 local SECONDS = 60 -- for the specs of a mutant
 local BATCH = 16 -- survivors that meet the suite together
+local SLOWER = 2.5 -- times as long a spec takes where its lines are counted
 local FOLDER = "build/mutate"
-local REACH, ROWS = FOLDER .. "/reach", FOLDER .. "/rows.jsonl"
+local REACH, HEALTH = FOLDER .. "/reach", FOLDER .. "/health.jsonl"
+local ROWS = os.getenv "ROWS" or "examples/results/mutants.jsonl"
 local LANES, LANE = tonumber(os.getenv "LANES") or 2, tonumber(os.getenv "LANE") or 0 -- 0: none, of all
 local TREE = ("%s/tree-%d"):format(FOLDER, LANE)
 
@@ -58,16 +62,19 @@ end
 --- Runs a spec; whether it passes, whether its time ran out, and the seconds it took.
 local function try(spec, limit)
   local start = os.time()
-  local passed, is_late = run("eval \"$(make -s env)\" && JOBS=1 tools/test.sh " .. spec, limit)
+  local passed, is_late = run("eval \"$(make -s env)\" && JOBS=1 FIRST=1 tools/test.sh " .. spec, limit)
   return passed, is_late, os.time() - start
 end
 
 -- --- rows --------------------------------------------------------------------------------------
 
+local commit -- from which the mutants are drawn
 local verdicts, healthy, met = {}, {}, {} -- by name of a mutant, by spec, by name of a survivor
 
 local function take(row)
-  if row.spec then
+  if row.commit then
+    commit = row.commit
+  elseif row.spec then
     healthy[row.spec] = row
   elseif row.suite then
     met[row.name] = row
@@ -77,14 +84,26 @@ local function take(row)
 end
 
 local function keep(row)
-  local file <close> = assert(io.open(ROWS, "a"))
+  local file <close> = assert(io.open(row.spec and HEALTH or ROWS, "a"))
   file:write(json.encode(row), "\n")
   take(row)
 end
 
 local function read_rows()
-  local file <close> = io.open(ROWS)
-  for line in file and file:lines() or function() end do take(assert(json.decode(line))) end
+  for _, path in ipairs { ROWS, HEALTH } do
+    local file <close> = io.open(path)
+    for line in file and file:lines() or function() end do take(assert(json.decode(line))) end
+  end
+end
+
+--- The copy of the tree: the code as the mutants are drawn from it, what tests it as it is today, and no mutant at
+-- which a run was ended.
+local function prepare()
+  if not commit then keep { commit = lines("git rev-parse HEAD")[1] } end
+  if not os.rename(TREE, TREE) then assert(os.execute("git clone -q . " .. TREE)) end
+  assert(os.execute(([[cd %s && git fetch -q && git checkout -q -f %s &&
+    git checkout -q origin/HEAD -- spec tools Makefile]]):format(TREE, commit)))
+  assert(build(), "the tree does not build: " .. FOLDER)
 end
 
 -- --- which mutants -----------------------------------------------------------------------------
@@ -97,7 +116,7 @@ local function is_drawn(file)
   return not PACKAGES or (" %s "):format(PACKAGES):find((" %s "):format(package_of(file)), 1, true)
 end
 
---- All sites in an order by the seed. The copy of the tree stays as it was when it was made, so names hold.
+--- All sites in an order by the seed.
 local function draw()
   local list = {}
   for _, path in ipairs(lines(("cd %s && find csrc lua -name '*.c' -o -name '*.lua' | LC_ALL=C sort"):format(TREE))) do
@@ -133,14 +152,15 @@ end
 
 local reached = {} -- by spec, `{ seconds=, [path] = { { first, last },... } }`
 
---- Notes what each spec reaches, where that is not known yet.
+--- Notes what each spec reaches that was changed since that was noted.
 local function note_reach()
-  if os.rename(REACH, REACH) then return end
-  print "which lines each spec reaches: a quarter of an hour"
+  local list = lines(([[mkdir -p %s && place=$PWD/%s && cd %s && find spec -name '*_spec.lua' | while read -r spec; do
+    [ "$place/$(echo "$spec" | tr / _)" -nt "$spec" ] || echo "$spec"; done]]):format(REACH, REACH, TREE))
+  if #list == 0 then return end
+  print(("which lines specs reach: %d, a quarter of an hour for all"):format(#list))
   assert(run("make -s reach", 600), "no modules that count lines")
-  assert(os.execute(([[mkdir -p %s.part && place=$PWD/%s.part && cd %s && eval "$(make -s env)" &&
-    find spec -name '*_spec.lua' | xargs -n 1 -P %d tools/mutate/reach.sh "$place"]]):format(REACH, REACH, TREE, LANES)))
-  assert(os.rename(REACH .. ".part", REACH))
+  assert(os.execute(([[place=$PWD/%s && cd %s && eval "$(make -s env)" && echo '%s' |
+    xargs -n 1 -P %d tools/mutate/reach.sh "$place"]]):format(REACH, TREE, table.concat(list, " "), LANES)))
 end
 
 local function read_reach()
@@ -149,7 +169,7 @@ local function read_reach()
     for line in io.lines(REACH .. "/" .. name) do
       local path, first, last = line:match "^(%S+) (%d+) ?(%d*)$"
       if not spec then
-        spec, reached[path] = path, { seconds = tonumber(first) }
+        spec, reached[path] = path, { seconds = tonumber(first) / SLOWER }
       else
         local ranges = reached[spec][path] or {}
         reached[spec][path] = ranges
@@ -170,8 +190,8 @@ local function distance(spec, file, number)
   return least
 end
 
---- The specs that reach a site: of Lua, those that call the innermost function around it that any calls. First the spec
--- named like the file, then those of the package, quick ones before slow ones.
+--- The specs that reach a site: of Lua, those that call the innermost function around it that any calls. Quick ones
+-- come before slow ones; that named like the file, and those of the package, are worth more time.
 local function judges_of(site)
   local list, least, order = {}, math.huge, {}
   local is_c = site.file:find "%.c$"
@@ -180,24 +200,21 @@ local function judges_of(site)
     if length and not is_c and length < least then list, least = {}, length end
     if length and (is_c or length == least) then list[#list + 1] = spec end
   end
-  local own, package = "/" .. site.file:match "([^/]*)%.%l+$" .. "_spec.lua", "spec/" .. package_of(site.file) .. "/"
+  local own = "/" .. site.file:match "([^/]*)%.%l+$" .. "_spec.lua"
+  local package = "spec/" .. package_of(site.file) .. "/"
   for _, spec in ipairs(list) do
-    local rank = spec:find(own, 1, true) and 0 or spec:find(package, 1, true) and 1 or 2
-    order[spec] = { rank, reached[spec].seconds, spec }
+    local likelihood = spec:find(own, 1, true) and 8 or spec:find(package, 1, true) and 3 or 1
+    order[spec] = (reached[spec].seconds + 1) / likelihood
   end
-  table.sort(list, function(a, b)
-    for i, part in ipairs(order[a]) do
-      if part ~= order[b][i] then return part < order[b][i] end
-    end
-    return false
-  end)
+  table.sort(list, function(a, b) return order[a] < order[b] or order[a] == order[b] and a < b end)
   return list
 end
 
 -- --- verdicts ----------------------------------------------------------------------------------
 
---- How a spec does without a mutant.
+--- How a spec does without a mutant, as this lane or another one has found.
 local function health_of(spec)
+  if not healthy[spec] then read_rows() end
   if not healthy[spec] then
     local passed, _, seconds = try(spec, 300)
     keep { spec = spec, passed = passed, seconds = seconds }
@@ -206,16 +223,17 @@ local function health_of(spec)
 end
 
 --- The first spec that fails, nil where none does in time; how many were asked, and the seconds that it had if it was
--- late. Specs that fail without a mutant are not asked.
+-- late. Specs that fail without a mutant are not asked, and none that needs more time than is left.
 local function failing(specs)
   local start, asked = os.time(), 0
   for _, spec in ipairs(specs) do
     local left = SECONDS - (os.time() - start)
-    if left <= 0 then break end
-    if not healthy[spec] or healthy[spec].passed then
-      local passed, is_late = try(spec, left)
+    local is_asked = (not healthy[spec] or healthy[spec].passed) and reached[spec].seconds < left
+    if is_asked then
+      local limit = math.max(left, 3 * reached[spec].seconds)
+      local passed, is_late = try(spec, limit)
       asked = asked + 1
-      if not passed then return spec, asked, is_late and left or nil end
+      if not passed then return spec, asked, is_late and limit or nil end
     end
   end
   return nil, asked
@@ -261,29 +279,50 @@ local function row_of(site)
   end
 end
 
---- Judges the mutants of this lane.
-local function run_lane(list, seconds)
-  local start, count = os.time(), 0
-  for i = LANE, #list, LANES do
-    local site = list[i]
-    if count >= COUNT / LANES or os.time() - start > seconds then break end
-    if not verdicts[site.name] then
+local function verdict_of(site)
+  local row = verdicts[site.name]
+  return row and (met[site.name] and not met[site.name].survived and "killed" or row.verdict)
+end
+
+--- The mutants: as many as are wanted, without those that are no program or no other one.
+local function wanted(list)
+  local result, count = {}, 0
+  for _, site in ipairs(list) do
+    if count == COUNT then break end
+    local verdict = verdict_of(site)
+    if verdict ~= "invalid" and verdict ~= "equivalent" then result[#result + 1], count = site, count + 1 end
+  end
+  return result
+end
+
+local function is_judged(list)
+  for _, site in ipairs(list) do
+    if not verdict_of(site) then return false end
+  end
+  return true
+end
+
+--- Judges those of the mutants that are this lane's.
+local function run_lane(list, seconds, is_again)
+  local start = os.time()
+  for i, site in ipairs(list) do
+    if os.time() - start > seconds then break end
+    local verdict = verdict_of(site)
+    if i % LANES + 1 == LANE and (not verdict or is_again and verdict == "survived") then
       keep(row_of(site))
       print(verdicts[site.name].verdict, site.name)
     end
-    local verdict = verdicts[site.name].verdict
-    if verdict ~= "invalid" and verdict ~= "equivalent" then count = count + 1 end
   end
 end
 
 --- All lanes side by side, each in a copy of the tree as it was built.
-local function run_lanes(seconds)
+local function run_lanes(command, seconds)
   for lane = 1, LANES do
     local copy = ("%s/tree-%d"):format(FOLDER, lane)
     if not os.rename(copy, copy) then assert(os.execute(("cp -a %s %s"):format(TREE, copy))) end
   end
-  assert(os.execute(("for lane in $(seq %d); do LANE=$lane %s tools/mutate.lua run %s & done; wait"):format(LANES,
-    os.getenv "LUA" or "lua5.4", seconds or "")))
+  assert(os.execute(("for lane in $(seq %d); do LANE=$lane %s tools/mutate.lua %s %s & done; wait"):format(LANES,
+    os.getenv "LUA" or "lua5.4", command, seconds or "")))
 end
 
 --- Gives survivors to the whole suite together; where it fails, halves of them.
@@ -303,8 +342,7 @@ end
 local function run_suite(list)
   local batch = {}
   for _, site in ipairs(list) do
-    local row = verdicts[site.name]
-    if row and row.verdict == "survived" and not met[site.name] then batch[#batch + 1] = site end
+    if verdict_of(site) == "survived" and not met[site.name] then batch[#batch + 1] = site end
     if #batch == BATCH then
       meet_suite(batch)
       batch = {}
@@ -314,10 +352,9 @@ local function run_suite(list)
 end
 
 local function report(list)
-  local counts = { killed = 0, survived = 0, equivalent = 0, invalid = 0 }
+  local counts = { killed = 0, survived = 0 }
   for _, site in ipairs(list) do
-    local row = verdicts[site.name]
-    local verdict = row and (met[site.name] and not met[site.name].survived and "killed" or row.verdict)
+    local verdict = verdict_of(site)
     if verdict then counts[verdict] = counts[verdict] + 1 end
     if verdict == "survived" then
       print(("%s:%d: %s: '%s' for '%s'"):format(site.file, site.line, site.kind, site.to, site.from))
@@ -329,16 +366,17 @@ local function report(list)
 end
 
 assert(os.execute("mkdir -p " .. FOLDER))
-if not os.rename(TREE, TREE) then assert(os.execute("git clone -q . " .. TREE)) end
-assert(os.execute(("git -C %s checkout -q ."):format(TREE))) -- without the mutant at which a run was ended
-assert(build(), "the tree does not build: " .. FOLDER)
-local list, command = draw(), arg[1] or "report"
-if command == "run" then
-  note_reach()
-  read_reach()
-  if LANE == 0 then run_lanes(arg[2]) end
-end
 read_rows()
-if LANE > 0 then return run_lane(list, tonumber(arg[2]) or math.huge) end
-if command == "suite" then run_suite(list) end
-report(list)
+prepare()
+local all, command, seconds = draw(), arg[1] or "report", tonumber(arg[2])
+if command == "run" or command == "again" then
+  if LANE == 0 then note_reach() end
+  read_reach()
+  if LANE > 0 then return run_lane(wanted(all), seconds or math.huge, command == "again") end
+  repeat -- others take the places of those that are no mutants
+    run_lanes(command, seconds)
+    read_rows()
+  until seconds or command == "again" or is_judged(wanted(all))
+end
+if command == "suite" then run_suite(wanted(all)) end
+report(wanted(all))

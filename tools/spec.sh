@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs one spec in a process of its own and writes what is to be told of it; tools/test.sh calls it, in the environment
-# that it makes. `isolated=spec/x_spec.lua` runs it on isolated CPUs instead. The tally goes to <place>.tally: passed, failed, pending.
+# that it makes. `isolated=spec/x_spec.lua` runs it on isolated CPUs instead; FIRST=1 ends it at the first failure. The
+# tally goes to <place>.tally: passed, failed, pending.
 # Usage: spec.sh spec place, where files that begin with `place` are its own.
 set -u
 spec=$1 out=$2.out log=$2.log
@@ -37,7 +38,7 @@ reader=$!
 exec 9>"$OCLGRIND_LOG" # so that it lasts from process to process
 start=$(date +%s)
 # busted's own script, wherever it is: this interpreter is to run it.
-"${LUA:-lua5.4}" -e 'require "busted.runner" { standalone = false }' /dev/null -o plainTerminal "$spec" >"$out" 2>&1 9>&-
+"${LUA:-lua5.4}" -e 'require "busted.runner" { standalone = false }' /dev/null -o plainTerminal ${FIRST:+--no-keep-going} "$spec" >"$out" 2>&1 9>&-
 code=$?
 exec 9>&-
 for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 $reader 2>/dev/null && sleep 0.1; done

@@ -214,13 +214,14 @@ double clc_now(void);
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);
 
-#define CLC_SPIN 100e-6 /* seconds of busy polling: most launches end within */
+#define CLC_SPIN 100e-6       /* seconds of busy polling: most launches end within */
+#define CLC_SPIN_FOR_GPU 2e-3 /* who sleeps wakes 60 us late, and a GPU needs no processor */
 
 /* A wait that began. */
 typedef struct clc_Wait {
-  double start;
-  lua_State *thread; /* the main one, unless that waits itself */
-  lua_Hook hook;     /* that it had then */
+  double start, spin; /* seconds of busy polling, which may be changed */
+  lua_State *thread;  /* the main one, unless that waits itself */
+  lua_Hook hook;      /* that it had then */
 } clc_Wait;
 
 clc_Wait clc_beginwait(lua_State *L);

@@ -48,7 +48,7 @@ static lua_State *main_thread(lua_State *L) {
 clc_Wait clc_beginwait(lua_State *L) {
   lua_State *thread = main_thread(L);
   if (thread == L) thread = NULL;
-  return (clc_Wait){clc_now(), thread, thread != NULL ? lua_gethook(thread) : NULL};
+  return (clc_Wait){clc_now(), CLC_SPIN, thread, thread != NULL ? lua_gethook(thread) : NULL};
 }
 
 void clc_checkwait(lua_State *L, const clc_Wait *w) {
@@ -58,7 +58,8 @@ void clc_checkwait(lua_State *L, const clc_Wait *w) {
 
 void clc_pause(lua_State *L, const clc_Wait *w) {
   clc_checkwait(L, w);
-  clc_rest(clc_now() - w->start);
+  const double waited = clc_now() - w->start;
+  clc_rest(waited < w->spin ? 0 : waited);
 }
 
 void clc_rest(double waited) {

@@ -4,7 +4,7 @@
  * function moves a box to another, wherever both are; reading and writing are moves from and to the
  * host.
  */
-#include "buffer.h"
+#include "ferry.h"
 
 #include <string.h>
 
@@ -23,8 +23,7 @@ static int is_packed(const clc_Box *b, const clc_Extent *e) {
   return b->row == e->cols && (e->slices == 1 || b->slice == e->rows * e->cols);
 }
 
-/* NVIDIA's driver wants room for the rest of the last row, and of the last slice, too. */
-static int has_room(const clc_Box *b, const clc_Extent *e) {
+int clc_hasroom(const clc_Box *b, const clc_Extent *e) {
   if (b->buffer == NULL || (is_packed(b, e) && b->buffer->offset + b->first == 0)) return 1;
   size_t at[3];
   locate(b, at);
@@ -59,13 +58,8 @@ static int may_overlap(const clc_Box *a, const clc_Box *b, const clc_Extent *e) 
 
 /* --- moving ---------------------------------------------------------------- */
 
-/* A box as OpenCL's calls take it. */
-typedef struct {
-  size_t origin[3], row, slice; /* bytes; of the origin, a byte, a row and a slice */
-} Place;
-
-static Place place_of(const clc_Box *b, size_t size) {
-  Place p = {{0, 0, 0}, b->row * size, b->slice * size};
+clc_Corner clc_cornerof(const clc_Box *b, size_t size) {
+  clc_Corner p = {{0, 0, 0}, b->row * size, b->slice * size};
   if (b->buffer != NULL) locate(b, p.origin);
   p.origin[0] *= size;
   return p;
@@ -80,7 +74,7 @@ static void transfer(lua_State *L, const clc_Box *box, const clc_Box *host, cons
                      int is_read) {
   const clc_Buffer *b = box->buffer;
   const size_t size = b->dtype->size;
-  const Place p = place_of(box, size), h = place_of(host, size);
+  const clc_Corner p = clc_cornerof(box, size), h = clc_cornerof(host, size);
   char *memory = host_memory(host, size);
   cl_event event = NULL;
   if (!is_read) clc_beforechange(L, b, NULL);
@@ -103,7 +97,7 @@ static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, con
                        clc_Kind kind) {
   clc_beforechange(L, to->buffer, from->buffer);
   const size_t size = from->buffer->dtype->size;
-  const Place a = place_of(from, size), b = place_of(to, size);
+  const clc_Corner a = clc_cornerof(from, size), b = clc_cornerof(to, size);
   clc_Device *d = to->buffer->device;
   clc_Transfer t = {.call = CLC_COPYBOX,
                     .kind = kind,
@@ -138,7 +132,7 @@ static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind 
   if (e.slices == 1) from.slice = to.slice = 0; /* or NVIDIA's driver wants room for a slice */
   if (e.slices == 1 && e.rows == 1) {
     move_row(L, &from, &to, e.cols);
-  } else if (has_room(&from, &e) && has_room(&to, &e)) {
+  } else if (clc_hasroom(&from, &e) && clc_hasroom(&to, &e)) {
     if (from.buffer == NULL)
       transfer(L, &to, &from, region, 0);
     else if (to.buffer == NULL)
@@ -194,6 +188,12 @@ void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const vo
 
 static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *to,
                               const clc_Extent *e) {
+  const clc_Passage passage = {*from, *to, *e};
+  if (clc_mustferry(&passage)) {
+    clc_completeferry(L, clc_beginferry(L, &passage, 1, 0));
+    lua_pop(L, 1);
+    return;
+  }
   void *elements = clc_newelements(L, count(e) * from->buffer->dtype->size);
   clc_readbox(L, from, e, elements);
   clc_writebox(L, to, e, elements);

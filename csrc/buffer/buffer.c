@@ -402,4 +402,5 @@ void clc_openbuffers(lua_State *L) {
   clc_opencreate(L);
   clc_openrectangles(L);
   clc_openraw(L);
+  clc_openferries(L);
 }

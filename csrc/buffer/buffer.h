@@ -249,14 +249,11 @@ void clc_dropterm(clc_Term *t);
 size_t clc_hostcount(lua_State *L, int arg, const clc_Dtype *dtype);
 void clc_writehost(lua_State *L, clc_Buffer *b, int arg, size_t first);
 
-/* Copies elements of one buffer to another of its dtype on a device of another context; blocks. */
-void clc_ferry(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to, size_t to_first,
-               size_t n);
-
 void clc_openoperators(lua_State *L);
 void clc_openhosts(lua_State *L);
 void clc_opencreate(lua_State *L);
 void clc_openrectangles(lua_State *L);
 void clc_openraw(lua_State *L);
+void clc_openferries(lua_State *L);
 
 #endif

@@ -307,50 +307,6 @@ size_t clc_hostcount(lua_State *L, int arg, const clc_Dtype *dtype) {
   return a->count;
 }
 
-/* Bytes of a block. */
-#define BLOCK ((size_t)4 << 20)
-
-typedef struct {
-  clc_Buffer *from, *to;
-  size_t from_first, to_first, n;
-  size_t step; /* elements of a block */
-  Host *blocks[2];
-} Ferry;
-
-/* The block that was read last is written while the next one is read. */
-static int ferry_blocks(lua_State *L) {
-  const Ferry *f = lua_touserdata(L, 1);
-  for (size_t at = 0, k = 0; at < f->n; at += f->step, k = 1 - k) {
-    Host *block = f->blocks[k];
-    block->count = f->n - at < f->step ? f->n - at : f->step;
-    clc_readbuffer(L, f->from, f->from_first + at, block->count, block->elements);
-    clc_drain(L, f->to->device);
-    if (f->to->h.released || block->h.released) luaL_error(L, "a buffer" CLC_RELEASED);
-    queue_transfer(L, block, f->to, f->to_first + at, CLC_WRITE, CL_FALSE, NULL);
-  }
-  clc_drain(L, f->to->device);
-  return 0;
-}
-
-/* Where it fails, as by Ctrl-C, the target's device may still have a block. */
-void clc_ferry(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to, size_t to_first,
-               size_t n) {
-  Ferry f = {from, to, from_first, to_first, n, BLOCK / from->dtype->size, {NULL, NULL}};
-  luaL_checkstack(L, 7, NULL);
-  clc_pushdevice(L, to->device); /* keeps it */
-  clc_pushdevice(L, from->device);
-  for (int k = 0; k < 2; k++) f.blocks[k] = push_host(L, from->device, from->dtype, f.step);
-  lua_pushcfunction(L, ferry_blocks);
-  lua_pushlightuserdata(L, &f);
-  const int status = lua_pcall(L, 1, 0, 0);
-  for (int k = 0; k < 2; k++) {
-    if (status != LUA_OK) finish(f.blocks[k], to->device->queue);
-    clc_release(&f.blocks[k]->h);
-  }
-  if (status != LUA_OK) lua_error(L);
-  lua_pop(L, 4);
-}
-
 static int buffer_read_async(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   Host *a = check_host(L, 2);

@@ -65,7 +65,7 @@ static void fill_facts(lua_State *L, clc_Context *c) {
      the device's limit; a kernel that needs too many registers fails at its launch. */
   const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
   const char *release = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_VERSION);
-  c->understates_groups = c->dislikes_arg_info = strstr(name, "NVIDIA") != NULL;
+  c->understates_groups = c->dislikes_arg_info = c->begins_at_once = strstr(name, "NVIDIA") != NULL;
   c->is_simulator = strstr(name, "Oclgrind") != NULL;
   c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   c->is_pocl31 = c->is_pocl && strstr(release, "PoCL 3.1") != NULL;

@@ -19,6 +19,8 @@ struct clc_Context {
   int is_simulator;         /* it checks every access, and takes its time */
   int has_host_memory;      /* kernels compute on the host's memory, as it is */
   const char *quiet_option; /* keeps the compiler from writing to stderr; "" where there is none */
+  int begins_at_once;       /* what is queued, without a flush; that takes as long as a quarter of a
+                               launch */
   int dislikes_arg_info;    /* the compiler fails on kernels without parameters if it is to tell of
                                those of others */
   int understates_groups;   /* kernels take larger groups than the driver says of them */

@@ -120,8 +120,8 @@ void clc_makelanding(clc_Device *d) {
   if (d->landing != NULL || d->context->has_host_memory) return;
   d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, CLC_LANDING, NULL, &code);
   if (code != CL_SUCCESS) return;
-  d->landing = clEnqueueMapBuffer(d->queue, d->pinned, CL_TRUE, CL_MAP_READ, 0, CLC_LANDING, 0,
-                                  NULL, NULL, &code);
+  d->landing = clEnqueueMapBuffer(d->queue, d->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                  CLC_LANDING, 0, NULL, NULL, &code);
   if (code == CL_SUCCESS) return;
   clReleaseMemObject(d->pinned);
   d->landing = NULL;
@@ -249,9 +249,15 @@ static cl_command_queue make_queue(lua_State *L, const clc_Context *c, cl_device
   return queue;
 }
 
+cl_command_queue clc_newqueue(lua_State *L, const clc_Device *d) {
+  return make_queue(L, d->context, d->context->place.device, 0);
+}
+
 static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
   const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;
+  d->flight.begins_at_once = c->begins_at_once;
+  d->flight.spin = c->has_host_memory ? CLC_SPIN : CLC_SPIN_FOR_GPU;
   d->flight.queue = d->queue = make_queue(L, c, c->place.device, times);
   d->is_timed = times != 0;
   if (c->place.serial != NULL) d->serial = make_queue(L, c, c->place.serial, times);

@@ -29,8 +29,9 @@ struct clc_Device {
 
 extern const clc_Type clc_devicetype;
 
-/* What a Device keeps alive by clc_setvalue: its context, and what operations have built for it. */
-enum { CLC_CONTEXTVALUE = 1, CLC_BUILTVALUE };
+/* What a Device keeps alive by clc_setvalue: its context, what operations have built for it, and
+   its port (csrc/buffer/port.c). */
+enum { CLC_CONTEXTVALUE = 1, CLC_BUILTVALUE, CLC_PORTVALUE };
 
 /* The device of an argument; open also makes context and queue. */
 clc_Device *clc_checkdevice(lua_State *L, int arg);
@@ -38,6 +39,9 @@ clc_Device *clc_checkopen(lua_State *L, int arg);
 
 /* Makes sure of context, queue and process; raises after a close or a fork. */
 void clc_usedevice(lua_State *L, clc_Device *d);
+
+/* A new queue beside that of an open device, which takes no times. */
+cl_command_queue clc_newqueue(lua_State *L, const clc_Device *d);
 
 /* Pushes a new handle that belongs to a device and keeps its object alive. */
 void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t extra);

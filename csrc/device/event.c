@@ -49,7 +49,8 @@ static void push_status(lua_State *L, const clc_Event *e) {
 /* Until the event has ended or `seconds` (negative: no limit) have passed; returns its
    status, above CL_COMPLETE when the time ran out. */
 static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
-  const clc_Wait w = clc_beginwait(L);
+  clc_Wait w = clc_beginwait(L);
+  w.spin = e->device->flight.spin;
   clc_checkinterrupt(L);
   for (;;) {
     if (e->h.released) luaL_error(L, "%s: event" CLC_RELEASED, e->what);

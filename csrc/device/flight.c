@@ -37,9 +37,14 @@ static void lengthen(clc_Run *r, const char *what) {
   r->n++;
 }
 
+/* Lets an idle device begin; what that misses the flush of a wait makes up for. */
+static void begin(const clc_Flight *f) {
+  if (!f->begins_at_once) clFlush(f->queue);
+}
+
 static void queued_unseen(clc_Flight *f) {
   lengthen(&f->unseen, clc_nextcommand(f)->what);
-  if (f->unseen.n == 1 && f->count == 0) clFlush(f->queue);
+  if (f->unseen.n == 1 && f->count == 0) begin(f);
   if (f->unseen.n >= (f->replays ? CLC_REPLAYED : CLC_UNSEEN)) clc_mark(f);
 }
 
@@ -48,7 +53,6 @@ static void forget_unseen(clc_Flight *f) {
   f->unseen.has_kernel = 0;
 }
 
-/* Lets an idle device begin; what that misses the flush of a wait makes up for. */
 void clc_queued(clc_Flight *f, int has_event) {
   clc_Command *c = clc_nextcommand(f);
   c->ticket = ++f->queued;
@@ -59,7 +63,7 @@ void clc_queued(clc_Flight *f, int has_event) {
   }
   c->before = f->unseen;
   forget_unseen(f);
-  if (f->count++ == 0) clFlush(f->queue);
+  if (f->count++ == 0) begin(f);
 }
 
 /* NVIDIA's driver is as quick to end a barrier as it is to finish the queue, and twice as slow with
@@ -180,6 +184,14 @@ void clc_retireended(clc_Flight *f) {
   }
 }
 
+int clc_haveended(clc_Flight *f) {
+  clc_retireended(f);
+  if (f->count > 0) return 0;
+  forget_unseen(f);
+  f->ended = f->queued;
+  return 1;
+}
+
 void clc_raisefailure(lua_State *L, const clc_Failure *failure) {
   luaL_error(L, "%s failed on the device: %s (%d)", failure->what, clc_codename(failure->code),
              (int)failure->code);
@@ -231,7 +243,8 @@ static void flush(clc_Flight *f) {
    fails in every call: then the state of the commands is that failure, and all of them end. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
   if (f->count <= most) return;
-  const clc_Wait w = clc_beginwait(L);
+  clc_Wait w = clc_beginwait(L);
+  w.spin = f->spin;
   clc_checkinterrupt(L);
   for (flush(f); f->count > most; clc_retireended(f)) clc_pause(L, &w);
 }

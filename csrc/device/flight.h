@@ -43,6 +43,8 @@ typedef struct clc_Failure {
 /* Each command of a queue has a ticket: how many were put there up to it. */
 typedef struct clc_Flight {
   cl_command_queue queue;           /* the device's; NULL while there is none */
+  int begins_at_once;               /* what is queued needs no flush to begin */
+  double spin;                      /* seconds of busy polling, of a wait */
   uint64_t queued, ended;           /* tickets: the last one, and the last seen to end */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
@@ -76,6 +78,10 @@ void clc_mark(clc_Flight *f);
 
 /* Takes those that have ended off the ring, and notes which failed. */
 void clc_retireended(clc_Flight *f);
+
+/* The last command was seen to have done its work: so have all. Whether the driver knows that of
+   those with an event. */
+int clc_haveended(clc_Flight *f);
 
 /* All that is in flight counts as failed. */
 void clc_notefailure(clc_Flight *f, cl_int code, const char *what);

@@ -50,8 +50,12 @@
 #define ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + i];
 #define HALF_ELEMENT(type, name) const type arg_##name = vload_half(first_##name + i, mem_##name);
 /* The same of a buffer that has an element for each result: that of result `place`. */
-#define RESULT_ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + place];
-#define RESULT_HALF(type, name) const type arg_##name = vload_half(first_##name + place, mem_##name);
+#ifndef RESULT_PLACE
+#define RESULT_PLACE place
+#endif
+#define RESULT_ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + RESULT_PLACE];
+#define RESULT_HALF(type, name) \
+  const type arg_##name = vload_half(first_##name + RESULT_PLACE, mem_##name);
 /* That of an expression whose operands are loaded. */
 #define EXPRESSION_ELEMENT(type, name, expression) const type arg_##name = (type)(expression);
 /* A struct, of a buffer of bytes. */

@@ -92,7 +92,7 @@ function Buffer:write(values, first) end
 ---@return clcompute.Buffer # the buffer
 function Buffer:fill(value, first, last) end
 
----A new buffer with the same elements. Queued; between devices it blocks.
+---A new buffer with the same elements. Queued; to a device of another context it waits until all is read.
 ---```lua
 ---local b = d:buffer { 1, 2 }
 ---b:copy():fill(0)
@@ -121,8 +121,8 @@ function Buffer:T() end
 ---@field to_at? integer|integer[] the first element there
 ---@field to_pitch? integer|integer[] the pitch there
 
----Copies a rectangle to another buffer, or to another place of this one; the two may overlap. Queued; between devices of
----different contexts it blocks.
+---Copies a rectangle to another buffer, or to another place of this one; the two may overlap. Queued; to a device of
+---another context it waits until all is read.
 ---
 ---Errors: rectangles that reach beyond a buffer; pitches in which the rows do not fit.
 ---```lua

@@ -75,6 +75,8 @@ helper.describe_each("concat", function(d)
     local message = "the buffer lives on another device; b:copy(device) moves it"
     helper.raises({ "gather: argument 2", message }, cl.gather, x, other:buffer({ 1 }, "int"))
     helper.raises({ "sort: option 'with'", message }, cl.sort, x, { with = other:buffer({ 1, 2, 3 }, "int") })
+    helper.raises({ "scatter: argument 2", message }, cl.scatter, x, other:buffer({ 1, 2, 3 }, "int"), y)
+    helper.raises({ "scatter: argument 3", message }, cl.scatter, x, x, other:zeros("int", 3))
   end)
 
   it("puts buffers behind one another", function()

@@ -245,6 +245,18 @@ helper.describe_each("a buffer", function(d)
     assert.equal(7, seen)
   end)
 
+  it("reads any bits behind a launch", function() -- also those by which a landing that is empty is known
+    local write = d:program "kernel void f(global ulong *x, ulong v) { x[0] = v; }".f
+    local x = d:zeros("ulong", 1)
+    x:get(1)
+    for _, bits in ipairs { 0, 0xa5c3f00da5c3f00d, 0xa5c3f00d, 0xa5c3f00d << 32, -1 } do
+      write(1, x, bits)
+      assert.equal(bits, x[1])
+      write(1, x, bits)
+      assert.equal(bits & 0xffffffff, x:as "uint"[1])
+    end
+  end)
+
   local function matrix() return d:buffer({ { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 }, { 10, 11, 12 } }, "int") end
 
   it("reads rows first to last", function()

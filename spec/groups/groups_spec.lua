@@ -120,6 +120,52 @@ describe("a group", function()
     helper.raises("did you mean 'devices'", function() return g.devicse end)
   end)
 
+  it("has its first device factor what that is quicker with, unless a block is given", function()
+    local whole, n = cl.group { d, d }, 300
+    local x, y = d:random("float", n, n, { seed = 1, low = -1 }), d:random("float", n, 2, { seed = 2 })
+    local a, b = whole:buffer(x), whole:buffer(y)
+    local solution, info = cl.gauss(a, b)
+    local one, known = cl.gauss(x, y)
+    assert.is_true(solution:string() == one:string())
+    assert.same(known, info)
+    local f, own = cl.lu(a), cl.lu(x)
+    assert.is_true(f:solve(b):string() == own:solve(y):string())
+    assert.same({ own:det(), own:rcond(), n, "float", whole }, { f:det(), f:rcond(), f.n, f.dtype, f.device })
+    assert.equal("LU factors of a float matrix 300x300 spread over 2 devices", tostring(f))
+    assert.equal(x:string(), a:string())
+    helper.raises("of the same group", f.solve, f, g:zeros("float", n))
+    helper.raises("no field 'pivot'", function() return f.pivot end)
+    f:release()
+    helper.raises("factors are released", f.det, f)
+    helper.raises("factors are released", f.solve, f, b)
+    helper.raises("lu: matrix is singular: column 1 has no pivot", cl.lu, whole:zeros("float", 3, 3))
+    local before = g.bytes
+    cl.lu(g:random("float", 5, 5)):release()
+    assert.is_true(g.bytes > before) -- its panels moved
+  end)
+
+  it("factors and multiplies what moves in pieces as one device does", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    assert.equal("right\n", helper.output([[
+      local cl = require "clcompute"
+      local devices = cl.devices "portable"
+      local d, n = devices[1], 1700
+      local x, y = d:random("float", n, n, { seed = 1, low = -1 }), d:random("float", n, { seed = 2 })
+      local integers = d:random("int", n, n, { seed = 3, low = -9, high = 9 })
+      local k = cl.map("(float)x[i]", { x = integers }, { dtype = "float" })
+      local known, product = select(2, cl.gauss(x, y)), cl.gemm(k, k):string()
+      for _, grid in ipairs { { 1, 2 }, { 2, 1 } } do
+        local g = cl.group(devices, { grid = grid, block = 256 })
+        local _, info = cl.gauss(g:buffer(x), g:buffer(y))
+        assert(info.backward_error <= 30, info.backward_error)
+        assert(table.concat(info.pivots, " ") == table.concat(known.pivots, " "))
+        local spread = g:buffer(k)
+        assert(cl.gemm(spread, spread):string() == product)
+      end
+      print "right"
+    ]], { POCL_DEVICES = "pthread pthread" }))
+  end)
+
   it("spans platforms", function()
     local other
     for _, device in ipairs(cl.devices()) do other = helper.is_simulator(device) and device or other end

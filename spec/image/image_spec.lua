@@ -210,8 +210,10 @@ helper.describe_each("an image", function(d)
     if d.platform == "Portable Computing Language" then
       return helper.raises({ "argument 1", "an image on a buffer" }, fill, 4, im)
     end
+    local one_more = b + 1 -- computed before the kernel writes
     fill(4, im)
     assert.same({ 9, 9, 9, 9 }, b:read())
+    assert.same({ 1, 1, 1, 1 }, one_more:read())
   end)
 
   it("goes on living in the queue when it was collected", function()

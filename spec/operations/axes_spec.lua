@@ -111,7 +111,7 @@ local SHAPES = { { 1 }, { 5 }, { 1, 1 }, { 3, 5 }, { 17, 33 }, { 33, 16 }, { 2, 
 local SHORT, OTHER = 7, 9 -- by a simulator, the latter for all dtypes
 -- Where parts of 2048 elements are worth a worker.
 local LARGE = { { 1, 20001 }, { 20001, 1 }, { 3, 5000 }, { 5000, 3 }, { 5, 2100 }, { 31, 513 }, { 3, 1500, 3 },
-  { 300, 2, 30 } }
+  { 300, 2, 30 }, { 5001, 4 } }
 
 --- Runs f with more and smaller parts than are quickest.
 local function with_small_parts(d, f)

@@ -30,6 +30,18 @@ local function has(text, ...)
 end
 
 describe("help", function()
+  it("says where its texts are missing", function()
+    local folder, path <const> = helper.folder(), package.path
+    assert(os.execute(("mkdir -p %s/clcompute/reference"):format(folder)))
+    helper.write(folder .. "/clcompute/reference/init.lua", "")
+    package.path = folder .. "/?/init.lua"
+    local ok, message = pcall(reference.folder)
+    package.path = path
+    assert.is_false(ok)
+    assert.equal(("the stubs (library/clcompute.lua) are missing beside %s/clcompute/"):format(folder), message)
+    os.execute("rm -r " .. folder)
+  end)
+
   it("lists all names", function()
     local text = told()
     for _, entry in ipairs(reference.read()) do

@@ -12,9 +12,10 @@ local has_mpi = helper.shell("command -v mpirun"):find "mpirun" ~= nil
 local SCRIPT = [[
   local cl = require "clcompute"
   local document = require "clcompute.suite".report("scaling",
-    { devices = cl.devices "portable", selector = "portable", quick = true, sizes = { 320 } })
+    { devices = cl.devices "portable", selector = "portable", quick = true, sizes = { 320, 3200000 } })
   for _, row in ipairs(document and document.sections[1].rows or {}) do
-    print(row.name, row.scaling, row.params.n, row.count, row.grid, row.status, row.bytes, row.theory,
+    print(row.name, row.scaling, row.params.n, row.count, row.grid,
+      row.reason and row.status .. ": " .. row.reason or row.status, row.bytes, row.theory,
       row.speedup and row.efficiency * row.count == row.speedup and "related" or "alone")
   end
   if document then assert(require "clcompute.report".svg(document.sections[1]):find "efficiency") end
@@ -24,7 +25,9 @@ local function check(output)
   assert.matches("gemm\tstrong\t320\t1\t1x1\tok\t0\t0\talone\n", output)
   assert.matches("gemm\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output) -- bytes as in theory
   assert.matches("gemm\tweak\t384\t2\t1x2\tok\t", output)
-  assert.matches("lu and solve\tstrong\t320\t2\t1x2\tok\t", output)
+  assert.matches("lu and solve\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output)
+  assert.matches("gemm\tstrong\t3200000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t",
+    output)
   assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\n", output)
   assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\n", output)
 end

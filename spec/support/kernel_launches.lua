@@ -387,20 +387,24 @@ by_kernel.reverse_axes = [[for _, n in ipairs { { 1, 1, 1, 1 }, { 3, 4, 5, 1 }, 
   run("reverse_axes", over(count, 16))(0, count, n, reals(count), empty(count))
   if count > 9 then run("reverse_axes", over(count - 9, 16))(9, count, n, reals(count), empty(count)) end end]]
 
-by_kernel.transpose = [[for _, shape in ipairs { { 1, 1 }, { 3, 20 }, { 33, 17 }, { 16, 32 } } do
+by_kernel.transpose = [[for _, shape in ipairs { { 1, 1 }, { 3, 20 }, { 33, 17 }, { 16, 32 }, { 36, 68 } } do
   local rows, columns = table.unpack(shape)
   local count = rows * columns
   local strides = { 3 * count, count, columns, 3 * count, count, rows }
-  local function turn(tall, wide, group, share)
+  local function turn(tall, wide, group, share, lanes)
     local tiles = (rows + tall - 1) // tall * ((columns + wide - 1) // wide)
-    local defines = { TALL = tall, WIDE = wide, GROUP = group > 1 and group or nil }
+    local defines = { TALL = tall, WIDE = wide, GROUP = group > 1 and group or nil, LANES = lanes,
+      TASK = lanes and "uint", MOVED = lanes and (T == "double" and "ulong" or "uint") }
     local range = group == 1 and (6 * tiles + share - 1) // share
       or { global = { 6 * tiles * group }, group = { group } }
     run("transpose", range, defines)(rows, columns, 3, strides[1], strides[2], columns, strides[4], strides[5], rows,
-      6 * tiles, share, reals(1 + 6 * count), 1, empty(2 + 6 * count), 2)
+      6 * tiles, share, reals(4 + 6 * count), lanes or 1, empty(4 + 6 * count), lanes or 2)
   end
   turn(32, 32, 1, 2)
-  for _, tile in ipairs { { 32, 32 }, { 64, 8 }, { 8, 64 }, { 8, 8 } } do turn(tile[1], tile[2], 48, 1) end end]]
+  for _, tile in ipairs { { 32, 32 }, { 64, 8 }, { 8, 64 }, { 8, 8 } } do
+    turn(tile[1], tile[2], 48, 1)
+    if rows % 4 + columns % 4 == 0 then turn(tile[1], tile[2], 48, 1, 4) end
+  end end]]
 
 by_kernel.column_sums = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
@@ -458,7 +462,11 @@ by_kernel.reduce_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 65, 301 }
   local chunk = math.min(n, 200)
   run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, AT_ONCE = 4, ORDERED = ordered })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
-    reals(n + 1), 1) end end]]
+    reals(n + 1), 1) end
+  local chunk = math.min(n, 200)
+  run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
+    { GROUP = 16, AT_ONCE = 8, LANES = 4 })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2, reals(n + 4), 4)
+  end]]
 
 by_kernel.reduce_rows = [[for _, n in ipairs { 1, 3, 15, 16, 17, 33 } do for rows = 1, 37, 9 do
   run("reduce_rows", (rows + 19) // 20, { ROW = n < 16 and n or 0 })(rows, n, 20, empty(1 + rows), 1, 1, 2,
@@ -466,6 +474,10 @@ by_kernel.reduce_rows = [[for _, n in ipairs { 1, 3, 15, 16, 17, 33 } do for row
   for _, team in ipairs { 1, 4 } do
     run("reduce_rows", { global = { up(rows * team, 16) }, group = { 16 } }, { GROUP = 16 })(rows, n,
       team, empty(1 + rows), 1, 1, 2, reals(rows * n + 1), 1)
+    if n % 4 == 0 then
+      run("reduce_rows", { global = { up(rows * team, 16) }, group = { 16 } }, { GROUP = 16, LANES = 4 })(rows, n,
+        team, empty(1 + rows), 1, 1, 2, reals(rows * n + 4), 4)
+    end
   end end end]]
 
 by_kernel.reduce_columns = [[for _, case in ipairs { { 1, 1, 1 }, { 7, 3, 1 }, { 33, 5, 4 }, { 5, 17, 1 },
@@ -478,7 +490,14 @@ by_kernel.reduce_columns = [[for _, case in ipairs { { 1, 1, 1 }, { 7, 3, 1 }, {
       width, fold, tasks, 3, empty(1 + 2 * parts * inner), 1, 1, 2, reals(2 * n * inner + 1), 1)
     run("reduce_columns", { global = { tasks * 32 }, group = { 32 } }, { GROUP = 32 })(n, inner, chunk, width, fold,
       empty(1 + 2 * parts * inner), 1, 1, 2, reals(2 * n * inner + 1), 1)
-  end end]]
+  end end
+  for _, case in ipairs { { 1, 4, 1 }, { 37, 4, 8 }, { 33, 44, 2 } } do
+    local n, inner, fold = table.unpack(case)
+    local parts, width = (n + 20) // 21, math.min(inner, 20)
+    run("reduce_columns", { global = { 2 * (inner + width - 1) // width * parts * 32 }, group = { 32 } },
+      { GROUP = 32, LANES = 4, AT_ONCE = 2 })(n, inner, 21, width, fold, empty(1 + 2 * parts * inner), 1, 1, 2,
+      reals(2 * n * inner + 4), 4)
+  end]]
 
 by_kernel.scan_columns = [[for _, shape in ipairs { { 1, 1 }, { 7, 3 }, { 5, 17 }, { 9, 41 } } do
   for exclusive = 0, 1 do for lanes = 1, 8, 7 do for chunk = 3, 9, 6 do

@@ -50,6 +50,15 @@ void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_L
 void clc_eliminatepanel(lua_State *L, const clc_Elimination *x, size_t columns,
                         const clc_LuRow *row);
 
+/* The same by a tournament, whose block holds the columns; and whether that is so. */
+void clc_eliminatetournamentpanel(lua_State *L, const clc_Elimination *x, size_t columns,
+                                  const clc_LuRow *row);
+int clc_panelistournament(const clc_LuRow *row, size_t columns);
+
+/* Rows of U: in columns `block` .. end - 1 of as many rows, by the factors left of them. */
+void clc_solvetournamentrows(lua_State *L, const clc_Elimination *x, size_t end,
+                             const clc_LuRow *row);
+
 /* Many small matrices, packed one after the other, that become their LU factors. */
 typedef struct clc_Batch {
   size_t count, n;

@@ -71,12 +71,13 @@ static void choose(lua_State *L, const Tournament *t, size_t first, size_t colum
           clc_memory(x->diagonal));
 }
 
-/* What it gives to the rows below within the block, and its exchanges beside the block. */
+/* What it gives to the rows below within the block, and its exchanges beside the block, where there
+   are so many columns. */
 static void apply(lua_State *L, const Tournament *t, size_t first, size_t columns, size_t k,
-                  size_t e) {
+                  size_t e, size_t beside) {
   const clc_Elimination *x = t->x;
   const size_t items = DOWN / 4 * (WIDE / 4), groups = clc_parts(x->n - first - columns, DOWN),
-               others = clc_parts(k + x->n - e, items);
+               others = clc_parts(beside, items);
   const clc_Range range = clc_batchrange(groups + others, 1, 1, items, 1);
   if (groups + others == 0) return;
   clc_run(L, t->below, &range, clc_size(x->n), clc_size(first), clc_size(columns), clc_size(e),
@@ -84,12 +85,27 @@ static void apply(lua_State *L, const Tournament *t, size_t first, size_t column
           clc_size(t->moves), clc_size(k), clc_size(e));
 }
 
+/* A block, columns k .. e - 1, and its exchanges beside it. */
+static void factor_block(lua_State *L, const Tournament *t, size_t k, size_t e, size_t beside) {
+  for (size_t first = k; first < e; first += t->columns) {
+    const size_t columns = e - first < t->columns ? e - first : t->columns;
+    choose(L, t, first, columns, k, e);
+    apply(L, t, first, columns, k, e, beside);
+  }
+}
+
+/* Rows of U in columns e .. end - 1, of the block that is left of them. */
+static void make_rows(lua_State *L, const Tournament *t, size_t k, size_t e, size_t end) {
+  const clc_Elimination *x = t->x;
+  const clc_Range range = clc_batchrange(clc_parts(end - e, ACROSS), 1, 1, t->block, 1);
+  clc_run(L, t->right, &range, clc_size(k), clc_memory(x->w), clc_size(x->ld), clc_size(e),
+          clc_size(end));
+}
+
 /* What the whole block k .. e - 1 gives to the columns right of it. */
 static void finish(lua_State *L, const Tournament *t, size_t k, size_t e) {
   const clc_Elimination *x = t->x;
-  const clc_Range range = clc_batchrange(clc_parts(x->n - e, ACROSS), 1, 1, t->block, 1);
-  clc_run(L, t->right, &range, clc_size(k), clc_memory(x->w), clc_size(x->ld), clc_size(e),
-          clc_size(x->n));
+  make_rows(L, t, k, e, x->n);
   clc_subtractproduct(L, x, e, x->n, k, e, e, x->n);
 }
 
@@ -100,13 +116,33 @@ void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_L
   const Tournament t = push_tournament(L, x, row);
   for (size_t k = 0; k < x->n; k += t.block) {
     const size_t e = x->n - k < t.block ? x->n : k + t.block;
-    for (size_t first = k; first < e; first += t.columns) {
-      const size_t columns = e - first < t.columns ? e - first : t.columns;
-      choose(L, &t, first, columns, k, e);
-      apply(L, &t, first, columns, k, e);
-    }
+    factor_block(L, &t, k, e, k + x->n - e);
     if (e < x->n) finish(L, &t, k, e);
   }
+  clc_givescratch(L, LISTS);
+  lua_settop(L, top);
+}
+
+int clc_panelistournament(const clc_LuRow *row, size_t columns) {
+  return row->rows > 0 && columns <= row->block;
+}
+
+void clc_eliminatetournamentpanel(lua_State *L, const clc_Elimination *x, size_t columns,
+                                  const clc_LuRow *row) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 30, NULL);
+  const Tournament t = push_tournament(L, x, row);
+  factor_block(L, &t, 0, columns, 0);
+  clc_givescratch(L, LISTS);
+  lua_settop(L, top);
+}
+
+void clc_solvetournamentrows(lua_State *L, const clc_Elimination *x, size_t end,
+                             const clc_LuRow *row) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 30, NULL);
+  const Tournament t = push_tournament(L, x, row);
+  make_rows(L, &t, 0, t.block, end);
   clc_givescratch(L, LISTS);
   lua_settop(L, top);
 }

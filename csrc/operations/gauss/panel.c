@@ -31,11 +31,39 @@ static int panel(lua_State *L) {
   luaL_argcheck(L, x.pivots->dtype == clc_int && x.pivots->count >= columns, 4, "too few places");
   luaL_argcheck(L, x.diagonal->count >= columns, 5, "too few places");
   const clc_LuRow row = clc_getlurow(L, w);
-  clc_eliminatepanel(L, &x, columns, &row);
+  (clc_panelistournament(&row, columns) ? clc_eliminatetournamentpanel : clc_eliminatepanel)(
+      L, &x, columns, &row);
+  return 0;
+}
+
+/* has_panel_rows(buffer, rows, columns) --> whether panel_rows serves a panel of so many columns,
+   and so many columns right of it. */
+static int has_panel_rows(lua_State *L) {
+  const clc_LuRow row = clc_getlurow(L, clc_checkreal(L, 1));
+  const lua_Integer rows = luaL_checkinteger(L, 2), columns = luaL_checkinteger(L, 3);
+  lua_pushboolean(L, row.rows > 0 && (size_t)rows == row.block && columns > 0 && columns % 4 == 0);
+  return 1;
+}
+
+/* panel_rows(w): rows of U, of a matrix of as many rows as a panel has columns, which has the
+   panel's own rows in its first columns: solves with their unit lower triangle. */
+static int panel_rows(lua_State *L) {
+  clc_Buffer *w = clc_checkreal(L, 1);
+  const clc_LuRow row = clc_getlurow(L, w);
+  const size_t rows = w->shape.dim[0], end = w->shape.dim[1];
+  luaL_argcheck(L,
+                w->shape.n == 2 && row.rows > 0 && rows == row.block && end > rows &&
+                    end % 4 == 0 && w->offset == 0,
+                1, "has_panel_rows says no");
+  clc_solvetournamentrows(L, &(clc_Elimination){.w = w, .n = rows, .ld = end}, end, &row);
   return 0;
 }
 
 void clc_openpanels(lua_State *L) {
-  static const luaL_Reg functions[] = {{"panel", panel}, {"panel_room", panel_room}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"panel", panel},
+                                       {"panel_room", panel_room},
+                                       {"has_panel_rows", has_panel_rows},
+                                       {"panel_rows", panel_rows},
+                                       {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -32,6 +32,7 @@ local function build_count(where, c, device, row)
   defines.EXPRESSION = c.counted or ("(%s) != 0"):format(c.expression)
   defines.OPERATION = c.counted and WITH_FAULT:gsub("FAULT", FAULT)
   defines.RESULT, defines.ONE_LAUNCH = c.count, row.one_launch
+  if row.kernel == "reduce_groups" then defines.LANES = 1 end
   return macros.build(where, c.text, device, row.kernel, defines, c.preamble)
 end
 
@@ -50,9 +51,13 @@ end
 --- Queues the counts of the chunks, and what they add up to; waits for it.
 local function count(kernel, row, items, workers, n, chunk, ends, device, values)
   if row.one_launch then
-    local ended <close> = operations.reduction.counter(device)
-    enqueue.launch(kernel, items, row.group, n, chunk, ends, 0, 0, ended.buffer, table.unpack(values))
-    return ends:get(workers + 1)
+    local ended = operations.reduction.take_counters(device)
+    local all = enqueue.take(device, "kept", ends.dtype, 1)
+    enqueue.launch(kernel, items, row.group, n, chunk, all, 0, 0, ends, ended, table.unpack(values))
+    local total = all:get(1)
+    enqueue.give(all, "kept")
+    operations.reduction.give_counters(ended)
+    return total
   end
   enqueue.launch(kernel, items, row.group, n, chunk, ends, 0, 0, table.unpack(values))
   local counts = ends:view(1, workers)
@@ -78,13 +83,14 @@ local function keep_tiles(where, c, device, row, n, values)
     place[KEPT] = build_keep(where, c, device, row, "compact_lookback", defines)
   end
   values[#values + 1] = c.source
-  local all <close>, ends = device:empty(c.dtype, n), enqueue.take(device, "kept", c.count, 1)
-  lookback.launch(place[KEPT], device, row, size, n, elements.of(all), ends, table.unpack(values))
+  local all <close>, ends = device:empty(c.unsigned, n), enqueue.take(device, "kept", c.count, 1)
+  lookback.launch(place[KEPT], device, row, size, n, all, ends, table.unpack(values))
   local total = ends:get(1)
   enqueue.give(ends, "kept")
   if total == 0 then return device:empty(c.dtype, 0) end
-  local out = all:view(1, total)
-  return total * COPIED < n and out:copy() or out
+  local part <close> = all:view(1, total)
+  local kept <close> = total * COPIED < n and part:copy() or part
+  return kept:as(c.dtype)
 end
 
 --- Keeps something of each element for which a condition holds; waits for their number.
@@ -111,7 +117,7 @@ function choosing.keep(where, c)
     place[COUNTED], place[KEPT] = build_count(where, c, device, row), build_keep(where, c, device, row,
       KEEP[row.kernel], { COUNT = c.count, SUMMED = row.one_launch and 0 or nil })
   end
-  local ends = enqueue.take(device, "ends", c.count, workers + 1)
+  local ends = enqueue.take(device, "ends", c.count, workers)
   local total = count(place[COUNTED], row, items, workers, n, chunk, ends, device, values)
   if total >= FAULT then
     enqueue.give(ends, "ends")
@@ -120,7 +126,8 @@ function choosing.keep(where, c)
   local out = device:empty(c.dtype, total + (c.spare or 0))
   values[#values + 1] = c.source
   if total > 0 then
-    enqueue.launch(place[KEPT], items, row.group, n, chunk, elements.of(out), ends, table.unpack(values))
+    local to <close> = elements.of(out)
+    enqueue.launch(place[KEPT], items, row.group, n, chunk, to, ends, table.unpack(values))
   end
   enqueue.give(ends, "ends")
   return out, total
@@ -151,11 +158,14 @@ function choosing.compact(x, mask)
   local c, source = read(x, mask)
   c.expression = translation.translate("compact", c.text, operands.kinds("compact", c.list))
   c.dtype = source.dtype
-  if c.used and c.used.x and operands.value_type(c.dtype) == c.dtype then -- it is read for the condition
+  local is_read = c.used and c.used.x and operands.value_type(c.dtype) == c.dtype -- for the condition
+  if is_read then
     c.kept = ("as_%s(arg_x)"):format(elements.unsigned(c.dtype))
   else
-    c.source, c.kept = elements.of(source.value), "mem_clc_kept[first_clc_kept + i]"
+    c.kept = "mem_clc_kept[first_clc_kept + i]"
   end
+  local of <close> = not is_read and elements.of(source.value) or nil
+  c.source = of
   return (choosing.keep("compact", c))
 end
 

@@ -24,6 +24,21 @@ function condition.translate(where, text, list)
   return plain, used
 end
 
+local MOST_KEPT = 256 -- texts
+local of_x, count = {}, 0 -- what `translate` returned for texts and x alone
+
+--- The same as `translate`, which takes longer than a launch; a buffer alone is x.
+local function translate(where, text, list, given)
+  if type(given) == "table" then return condition.translate(where, text, list) end
+  local found = of_x[text]
+  if not found then
+    if count == MOST_KEPT then of_x, count = {}, 0 end
+    found = table.pack(condition.translate(where, text, list))
+    of_x[text], count = found, count + 1
+  end
+  return found[1], found[2]
+end
+
 --- The operands of a function of a condition: {text= as cl.map has it, given= operands by their names, list=, first=,
 -- used= the set of those that it uses}.
 -- @string where
@@ -33,7 +48,7 @@ function condition.read(where, text, given)
   if type(text) == "string" then
     local list, first = operands.read(where, given)
     for _, operand in ipairs(list) do operand.is_extent = operand.name == "x" end -- for conditions of `i` alone
-    local plain, used = condition.translate(where, text, list)
+    local plain, used = translate(where, text, list, given)
     operands.check_used(where, text, list, used)
     return { text = plain, given = type(given) == "table" and given or { x = given }, list = list, first = first,
       used = used }

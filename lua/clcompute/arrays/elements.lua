@@ -22,10 +22,12 @@ function elements.is_narrow(dtype)
   return operands.sizes[dtype] == 1
 end
 
---- A buffer on the same memory, of elements without a shape that are unsigned integers of the same size.
+--- A buffer on the same memory, of elements without a shape that are unsigned integers of the same size. Who makes one
+-- closes it: else it holds the memory until it is collected.
 function elements.of(buffer)
   local dtype, count = enqueue.facts(buffer)
-  return buffer:reshape(count):as(UNSIGNED[operands.sizes[dtype]])
+  local flat <close> = buffer:reshape(count)
+  return flat:as(UNSIGNED[operands.sizes[dtype]])
 end
 
 --- The dtype of numbers of up to n elements.
@@ -63,8 +65,9 @@ function elements.gather(x, indices, out)
   local dtype, n, _, device = enqueue.facts(out)
   if n == 0 then return end
   local key, index = elements.unsigned(dtype), (enqueue.facts(indices))
-  elements.launch(device, n, "gather", key .. " " .. index, { KEY = key, INDEX = index }, elements.of(x), indices,
-    elements.of(out))
+  local from <close> = elements.of(x)
+  local to <close> = elements.of(out)
+  elements.launch(device, n, "gather", key .. " " .. index, { KEY = key, INDEX = index }, from, indices, to)
 end
 
 return elements

@@ -67,11 +67,15 @@ function moving.scatter(values, indices, out)
   check_apart(out, indices, "indices")
   if source.count == 0 then return out end
   local device, key = source.device, elements.unsigned(source.dtype)
-  local all, at = elements.of(values), indices:reshape(described.count)
+  local all <close> = elements.of(values)
+  local to <close> = elements.of(out)
+  local at <close> = indices:reshape(described.count)
   local winners = enqueue.take(device, "scatter", "uint", target.count)
   for first = 1, source.count, SLICE do
     local last = math.min(first + SLICE - 1, source.count)
-    scatter(device, key, described.dtype, all:view(first, last), at:view(first, last), elements.of(out), winners)
+    local part <close> = all:view(first, last)
+    local places <close> = at:view(first, last)
+    scatter(device, key, described.dtype, part, places, to, winners)
   end
   enqueue.give(winners, "scatter")
   return out

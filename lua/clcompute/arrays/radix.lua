@@ -67,7 +67,7 @@ local function find_starts(device, s, row, starts, chunks)
       BITS = row.bits, GROUP = row.group })
     return enqueue.launch(kernel, row.group << row.bits, row.group, chunks, starts)
   end
-  local counts = starts:view(1, chunks << row.bits)
+  local counts <close> = starts:view(1, chunks << row.bits)
   operations.scan("a + b", counts, { exclusive = true, out = counts })
 end
 
@@ -104,7 +104,9 @@ function radix.sort(x, out, o)
   local dtype, n, _, device = enqueue.facts(x)
   local row, items, workers, chunk = enqueue.spread(device, "sort", n)
   local streams = row.stream and n * operands.sizes[dtype] >= row.stream
-  queue(device, describe(x, out, o, row, streams), n, row, items, workers, chunk)
+  local s = describe(x, out, o, row, streams)
+  queue(device, s, n, row, items, workers, chunk)
+  for _, view in ipairs { s.x, s.out, s.along_out, s.along } do view:release() end
 end
 
 return radix

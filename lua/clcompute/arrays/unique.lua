@@ -45,8 +45,10 @@ end
 local function with_counts(sorted, described)
   local n, device = described.count, described.device
   local index = elements.index_dtype(n)
-  local places, total = choosing.keep("unique", first_of_runs(sorted, described.dtype,
-    { kept = ("(%s)(i + 1)"):format(index), dtype = index, spare = 1 }))
+  local choice = first_of_runs(sorted, described.dtype,
+    { kept = ("(%s)(i + 1)"):format(index), dtype = index, spare = 1 })
+  local places, total = choosing.keep("unique", choice)
+  choice.first.value:release()
   if not places then return nil end
   local values = device:empty(described.dtype, total)
   if total == 0 then return values, device:empty(index, 0) end
@@ -60,7 +62,10 @@ end
 local function of_sorted(sorted, described, has_counts)
   if has_counts then return with_counts(sorted, described) end
   local dtype = described.dtype
-  return (choosing.keep("unique", first_of_runs(sorted, dtype, { kept = "mem_x[first_x + i]", dtype = dtype })))
+  local choice = first_of_runs(sorted, dtype, { kept = "mem_x[first_x + i]", dtype = dtype })
+  local values = choosing.keep("unique", choice)
+  choice.first.value:release()
+  return values
 end
 
 local function unique(x, o)

@@ -17,7 +17,7 @@ end
 function options.type_of(value)
   if type(value) == "table" then
     local own = debug.getmetatable(value)
-    return type(own) == "table" and rawget(own, "in_words") or "table"
+    return own and type(own) == "table" and rawget(own, "in_words") or "table"
   end
   local meta = type(value) == "userdata" and debug.getmetatable(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
@@ -30,6 +30,7 @@ end
 
 local function fits(value, types)
   local found = type_of(value)
+  if found == types then return true end
   for name in types:gmatch "[^|]+" do
     if name == found or name == type(value) then return true end
   end

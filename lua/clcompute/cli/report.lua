@@ -34,7 +34,7 @@ local TAKEN_BY = {
   { "rows", "--rows", PAPERS },
   { "device", "--device", PAPERS },
   { "groups", "--groups", { peers = true } },
-  { "limit", "--limit", { gauss = true } },
+  { "limit", "--limit", { gauss = true, scaling = true } },
   { "sizes", "--sizes", { gauss = true, scaling = true } },
   { "large_sizes", "--large-sizes", { gauss = true } },
   { "cores", "--cores", { gauss = true } },
@@ -46,8 +46,8 @@ function report.configure(parser)
   parser:flag("--quick", "Small sizes; of peers few rounds, small loops, on a GPU few sizes.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
-  parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"
-    :convert(command_line.seconds)
+  parser:option("--limit", "Seconds of a figure (gauss), of an operation at a size (scaling); the rest is skipped.")
+    :argname "<s>":convert(command_line.seconds)
   parser:option("--sizes", "N of figures 3 and 4 (gauss), of matrices (scaling), with commas."):argname "<n,..>"
     :convert(command_line.positive_integers)
   parser:option("--large-sizes", "N of figures 5 and 6, with commas (gauss)."):argname "<n,..>"

@@ -8,10 +8,12 @@
 --      |   |  L      +-------+ e  along the rows of the grid, rows of U along its columns, and each rank subtracts
 --      |   |         |   C   |    their product from its part of C.
 --      +---+---------+-------+
+--
+-- The columns of the next panel come first (look-ahead): that is factored, and goes to the other ranks, while they
+-- subtract the rest.
 
 local core = require "clcompute.core"
 local internal = require "clcompute.core.internal"
-local spread = require "clcompute.groups.spread"
 
 local elimination = {}
 
@@ -35,15 +37,21 @@ local function step_of(w, k)
     own_column = own_column }
 end
 
---- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
-local function move_panel(w, s, panel, is_back)
-  local place, ranks = w.place, w.group.ranks
-  local blocks = {} -- of rows, by the row of the grid that has them
-  for row, count in place:row_runs(s.k, place.rows) do
+--- Blocks of rows from row k on, by the row of the grid that has them.
+local function rows_by_rank(place, k)
+  local blocks = {}
+  for row, count in place:row_runs(k, place.rows) do
     local at = row // place.row_block % place.p
     blocks[at] = blocks[at] or {}
     table.insert(blocks[at], { row = row, count = count })
   end
+  return blocks
+end
+
+--- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
+local function move_panel(w, s, panel, is_back)
+  local place, ranks = w.place, w.group.ranks
+  local blocks = place.p == 1 and { [0] = { { row = s.k, count = place.rows - s.k } } } or rows_by_rank(place, s.k)
   for at = 0, place.p - 1 do
     local rank = place:rank(at, s.column)
     local first = place:rows_before(s.k, at)
@@ -87,15 +95,18 @@ local function check_diagonal(where, s, diagonal)
   end
 end
 
---- Factors the panel where it is; returns pivots, from 0 within the panel, and the diagonal, to all ranks.
-local function factor_panel(w, s, panel)
-  local rows = w.place.rows - s.k
-  return w.group.ranks:from(s.home, function()
-    local device = w.pieces[s.home].device
-    local pivots, diagonal = device:empty("int", s.width), device:empty(w.dtype, s.width)
-    internal.panel(panel, rows, s.width, pivots, diagonal)
-    return { pivots:read(), diagonal:read() }
-  end)
+--- Queues the factorization of the panel where it is.
+local function queue_panel(w, s, panel)
+  if not panel then return nil end
+  local device = panel.device
+  local queued = { pivots = device:empty("int", s.width), diagonal = device:empty(w.dtype, s.width) }
+  internal.panel(panel, w.place.rows - s.k, s.width, queued.pivots, queued.diagonal)
+  return queued
+end
+
+--- Pivots, from 0 within the panel, and the diagonal, to all ranks.
+local function read_panel(w, s, queued)
+  return w.group.ranks:from(s.home, function() return { queued.pivots:read(), queued.diagonal:read() } end)
 end
 
 --- Which row comes to which place by the exchanges of a panel: {place, row} of those that move.
@@ -119,14 +130,19 @@ local function moves_of(s, pivots)
   return moves
 end
 
---- Queues copies of rows of one matrix of a device to rows of another: moves are from, to, from, to ..., from 0.
-local function copy_rows(source, target, moves)
+--- Queues copies of rows of one matrix of a device to rows of another: `order`, a buffer, has from, to, from, to ...,
+-- from 0.
+local function copy_rows(source, target, order, count)
   local columns = target.shape[2]
-  if columns == 0 then return end
-  local device = target.device
-  local order <close> = device:buffer(moves, "int")
-  device:kernel("lu_move_rows", { dtype = target.dtype })({ global = { columns, #moves // 2 }, group = { 64, 1 },
-    remainder = "pad" }, #moves // 2, columns, order, source, target)
+  if columns == 0 or count == 0 then return end
+  local move = target.device:kernel("lu_move_rows", { dtype = target.dtype })
+  move({ global = { columns, count }, group = { 64, 1 }, remainder = "pad" }, count, columns, order, source, target)
+end
+
+--- The same of a list of numbers.
+local function copy_listed(source, target, list)
+  local order <close> = target.device:buffer(list, "int")
+  copy_rows(source, target, order, #list // 2)
 end
 
 --- The rows that go from place to place of a column of the grid: lists of their own rows there, by both.
@@ -165,7 +181,7 @@ local function exchange(w, moves)
     local count, device = #route.gather // 2, ranks.devices[source]
     local _, width = place:extent(source)
     local rows = device and device:empty(w.dtype, count, width)
-    if rows then copy_rows(w.pieces[source], rows, route.gather) end
+    if rows then copy_listed(w.pieces[source], rows, route.gather) end
     local there = rows
     if source ~= to then
       there = ranks.devices[to] and ranks.devices[to]:empty(w.dtype, count, width)
@@ -177,8 +193,19 @@ local function exchange(w, moves)
   ranks:move_all(list)
   for _, move in ipairs(list) do if move.source then move.source:release() end end
   for _, one in ipairs(arrived) do
-    copy_rows(one.rows, w.pieces[one.rank], one.route.scatter)
+    copy_listed(one.rows, w.pieces[one.rank], one.route.scatter)
     one.rows:release()
+  end
+end
+
+--- The same on a grid of one row, where the orders came with the panel: to bring them to a busy device by itself would
+-- wait for it.
+local function exchange_here(w, panel)
+  local count = #panel.moves
+  for rank, piece in pairs(w.pieces) do
+    local rows <close> = piece.device:empty(w.dtype, count, piece.shape[2])
+    copy_rows(piece, rows, panel.landing.gather[rank], count)
+    copy_rows(rows, piece, panel.landing.scatter[rank], count)
   end
 end
 
@@ -198,77 +225,135 @@ end
 function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
 function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
 
---- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
--- kept where the block is.
-local function solve_rows(f, s)
-  local w = f.w
-  local place, ranks = w.place, w.group.ranks
-  local triangles, list = {}, {}
-  local function rest(column)
-    local rank = place:rank(s.row, column)
-    local _, columns = place:extent(rank)
-    local first = place:columns_before(s.e, column)
-    return rank, first, columns - first
+--- Solves with the triangle for rows of a rank, in `columns` of its columns from `first` on; returns the factors that
+-- did. Where the device has a kernel for just that there are none.
+local function solve_with(triangle, piece, s, first, columns)
+  local device, dtype, size = piece.device, piece.dtype, { s.width, columns }
+  local here = { s.own_row + 1, first + 1 }
+  if internal.has_panel_rows(piece, s.width, columns) then
+    local both <close> = device:empty(dtype, s.width, s.width + columns)
+    triangle:copy_rect { to = both }
+    piece:copy_rect { to = both, size = size, at = here, to_at = { 1, s.width + 1 } }
+    internal.panel_rows(both)
+    both:copy_rect { to = piece, size = size, at = { 1, s.width + 1 }, to_at = here }
+    return nil
   end
-  for column = 0, place.q - 1 do
-    local rank, _, columns = rest(column)
-    local device = ranks.devices[rank]
+  local rows <close> = device:empty(dtype, s.width, columns)
+  piece:copy_rect { to = rows, size = size, at = here }
+  local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
+  local factors = core.lu(lower:reshape(s.width, s.width))
+  factors:solve(rows):copy_rect { to = piece, size = size, to_at = here }
+  return factors
+end
+
+--- What a rank has right below of the panel: rows, columns, and how many of its own lie before these.
+local function rest_of(place, s, rank)
+  local row, column = place:place(rank)
+  local rows, columns = place:extent(rank)
+  local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
+  return rows - r, columns - c, r, c
+end
+
+--- Where multipliers, the triangle of the panel and the orders of rows arrive: buffers by rank, of this process.
+local function landing_of(w, s)
+  local place, landing = w.place, { left = {}, triangles = {}, gather = {}, scatter = {} }
+  for rank, device in pairs(w.group.ranks.devices) do
+    for _, name in ipairs(place.p == 1 and { "gather", "scatter" } or {}) do
+      landing[name][rank] = device:empty("int", 1, 4 * s.width)
+    end
+    local rows, columns = rest_of(place, s, rank)
     if columns > 0 then
-      triangles[column] = device and device:empty(w.dtype, s.width, s.width)
-      list[#list + 1] = { from = s.home, source = w.pieces[s.home], at = { s.own_row + 1, s.own_column + 1 }, to = rank,
-        target = triangles[column], to_at = { 1, 1 }, size = { s.width, s.width } }
+      landing.left[rank] = device:empty(w.dtype, rows, s.width)
+      if place:place(rank) == s.row then landing.triangles[rank] = device:empty(w.dtype, s.width, s.width) end
     end
   end
-  ranks:move_all(list)
-  for column, triangle in pairs(triangles) do
-    local rank, first, columns = rest(column)
-    local size, piece = { s.width, columns }, w.pieces[rank]
-    local rows = piece.device:empty(w.dtype, s.width, columns)
-    piece:copy_rect { to = rows, size = size, at = { s.own_row + 1, first + 1 } }
-    local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
-    local factors = core.lu(lower:reshape(s.width, s.width))
-    factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
+  return landing
+end
+
+--- The orders by which rows are exchanged on a grid of one row, on the panel's own device: rows to gather, and where
+-- they go. They are added to a list of what moves.
+local function add_orders(w, s, panel, list)
+  local lists, device, count = { gather = {}, scatter = {} }, w.group.ranks.devices[s.home], #panel.moves
+  for k, move in ipairs(panel.moves) do
+    lists.gather[2 * k - 1], lists.gather[2 * k] = move[2], k - 1
+    lists.scatter[2 * k - 1], lists.scatter[2 * k] = k - 1, move[1]
+  end
+  panel.orders = {}
+  for _, name in ipairs { "gather", "scatter" } do
+    panel.orders[name] = device and device:buffer({ lists[name] }, "int")
+    for rank = 1, count > 0 and w.group.ranks.count or 0 do
+      list[#list + 1] = { from = s.home, source = panel.orders[name], at = { 1, 1 }, to = rank,
+        target = panel.landing[name][rank], to_at = { 1, 1 }, size = { 1, 2 * count } }
+    end
+  end
+end
+
+--- Begins to move multipliers along the rows of the grid, and the triangle along its own. Of a grid of one row the
+-- panel has all of them, before it is back in the matrix.
+local function send_panel(w, s, whole)
+  local place, ranks, list, panel, landing = w.place, w.group.ranks, {}, whole.buffer, whole.landing
+  local is_whole = place.p == 1
+  local top = is_whole and { 1, 1 } or { s.own_row + 1, s.own_column + 1 }
+  local function source_of(rank)
+    if is_whole then return panel end
+    return w.pieces[rank]
+  end
+  for rank = 1, ranks.count do
+    local rows, columns, r = rest_of(place, s, rank)
+    local row, column = place:place(rank)
+    local beside = place:rank(row, s.column)
+    if columns > 0 then
+      list[#list + 1] = { from = beside, source = source_of(beside), to = rank,
+        at = is_whole and { s.width + 1, 1 } or { r + 1, s.own_column + 1 }, target = landing.left[rank],
+        to_at = { 1, 1 }, size = { rows, s.width } }
+    end
+    if columns > 0 and place:place(rank) == s.row then
+      list[#list + 1] = { from = s.home, source = source_of(s.home), at = top,
+        to = place:rank(s.row, column), target = landing.triangles[rank], to_at = { 1, 1 },
+        size = { s.width, s.width } }
+    end
+  end
+  if is_whole then add_orders(w, s, whole, list) end
+  return ranks:begin(list, is_whole)
+end
+
+--- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
+-- kept where the block is.
+local function solve_rows(f, s, landing)
+  local w = f.w
+  for rank, triangle in pairs(landing.triangles) do
+    local _, columns, _, first = rest_of(w.place, s, rank)
+    local factors = solve_with(triangle, w.pieces[rank], s, first, columns)
+    triangle:release()
     if rank == s.home then f.kept.L[s] = factors end
   end
 end
 
---- What is right below of the panel, less the product of its multipliers and rows of U.
-local function update(w, s)
-  local place, ranks = w.place, w.group.ranks
-  local left, right = {}, {}
-  local function rest(rank)
-    local row, column = place:place(rank)
-    local rows, columns = place:extent(rank)
-    local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
-    return rows - r, columns - c, r, c
-  end
-  for rank, device in pairs(ranks.devices) do
-    local rows, columns = rest(rank)
-    left[rank], right[rank] = device:empty(w.dtype, rows, s.width), device:empty(w.dtype, s.width, columns)
-  end
-  local list = {}
+--- Moves rows of U along the columns of the grid; returns them by rank.
+local function send_rows(w, s)
+  local place, ranks, right, list = w.place, w.group.ranks, {}, {}
   for rank = 1, ranks.count do
-    local rows, columns, r, c = rest(rank)
-    local row, column = place:place(rank)
-    local beside, above = place:rank(row, s.column), place:rank(s.row, column)
+    local rows, columns, _, c = rest_of(place, s, rank)
+    local _, column = place:place(rank)
+    local above, device = place:rank(s.row, column), ranks.devices[rank]
     if rows > 0 and columns > 0 then
-      list[#list + 1] = { from = beside, source = w.pieces[beside], at = { r + 1, s.own_column + 1 }, to = rank,
-        target = left[rank], to_at = { 1, 1 }, size = { rows, s.width } }
+      right[rank] = device and device:empty(w.dtype, s.width, columns)
       list[#list + 1] = { from = above, source = w.pieces[above], at = { s.own_row + 1, c + 1 }, to = rank,
         target = right[rank], to_at = { 1, 1 }, size = { s.width, columns } }
     end
   end
   ranks:move_all(list)
-  for rank in pairs(left) do
-    local rows, columns, r, c = rest(rank)
-    if rows > 0 and columns > 0 then
-      local piece = w.pieces[rank]
-      core.gemm(left[rank], right[rank], { c = from(piece, r, c), ldc = piece.shape[2], m = rows, n = columns,
-        k = s.width, alpha = -1, beta = 1 })
-    end
-    left[rank]:release()
-    right[rank]:release()
-  end
+  return right
+end
+
+--- What a rank has right below of the panel, less the product of multipliers and rows of U: of those of its columns
+-- there that lie behind the first `before`, `count` of them.
+local function subtract(w, s, rank, landing, right, before, count)
+  local rows, columns, r, c = rest_of(w.place, s, rank)
+  local piece = w.pieces[rank]
+  if not right[rank] or count <= 0 then return end
+  core.gemm(landing.left[rank], from(right[rank], 0, before), { c = from(piece, r, c + before), ldc = piece.shape[2],
+    m = rows, n = count, k = s.width, lda = s.width, ldb = columns, alpha = -1, beta = 1 })
 end
 
 --- The panel of a step: rows and columns that are there, and zeros around them.
@@ -279,159 +364,83 @@ local function panel_of(w, s)
   return device:zeros(w.dtype, rows, row)
 end
 
+--- The panel of a step, on its way to be factored.
+local function begin_panel(w, s)
+  local panel = panel_of(w, s)
+  move_panel(w, s, panel, false)
+  return { buffer = panel, queued = queue_panel(w, s, panel), landing = landing_of(w, s) }
+end
+
+--- Its pivots and diagonal, once it is factored; it begins to move.
+local function finish_panel(where, w, s, panel)
+  local found = read_panel(w, s, panel.queued)
+  check_diagonal(where, s, found[2])
+  panel.pivots, panel.diagonal, panel.moves = found[1], found[2], moves_of(s, found[1])
+  if w.place.p == 1 then panel.under_way = send_panel(w, s, panel) end
+end
+
+--- Subtracts what a step gives, and factors the panel of the next one meanwhile.
+local function update(where, w, s, panel, right, t)
+  local place, ranks = w.place, w.group.ranks
+  local function each(visit) -- ranks, with the columns that the next panel has there
+    for rank in pairs(ranks.devices) do
+      local _, columns = rest_of(place, s, rank)
+      local _, column = place:place(rank)
+      visit(rank, column == t.column and t.width or 0, columns)
+    end
+  end
+  each(function(rank, of_next) subtract(w, s, rank, panel.landing, right, 0, of_next) end)
+  local next_panel = begin_panel(w, t)
+  ranks:ready()
+  each(function(rank, of_next, columns)
+    if of_next == 0 then subtract(w, s, rank, panel.landing, right, 0, columns) end
+  end)
+  finish_panel(where, w, t, next_panel)
+  each(function(rank, of_next, columns)
+    if of_next > 0 then subtract(w, s, rank, panel.landing, right, of_next, columns - of_next) end
+  end)
+  return next_panel
+end
+
+local function release_all(...)
+  for _, list in ipairs { ... } do for _, buffer in pairs(list) do buffer:release() end end
+end
+
 --- Factors a spread matrix in its place. What is raised begins with `where`.
 -- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
 function elimination.factor(where, w)
-  local n = w.place.rows
+  local n, ranks = w.place.rows, w.group.ranks
   local f = { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } }
-  for k = 0, n - 1, w.place.row_block do
-    local s = step_of(w, k)
-    local panel = panel_of(w, s)
-    move_panel(w, s, panel, false)
-    local found = factor_panel(w, s, panel)
-    check_diagonal(where, s, found[2])
-    exchange(w, moves_of(s, found[1]))
-    move_panel(w, s, panel, true)
-    if panel then panel:release() end
-    if s.e < n then
-      solve_rows(f, s)
-      update(w, s)
+  local s = n > 0 and step_of(w, 0)
+  local panel = s and begin_panel(w, s)
+  if s then
+    ranks:ready()
+    finish_panel(where, w, s, panel)
+  end
+  while s do
+    if w.place.p == 1 then
+      ranks:arrive(panel.under_way)
+      exchange_here(w, panel)
+    else
+      exchange(w, panel.moves)
     end
+    move_panel(w, s, panel.buffer, true)
     for j = 1, s.width do
-      f.pivots[k + j], f.diagonal[k + j] = k + found[1][j] + 1, found[2][j]
+      f.pivots[s.k + j], f.diagonal[s.k + j] = s.k + panel.pivots[j] + 1, panel.diagonal[j]
     end
     f.steps[#f.steps + 1] = s
+    local t, next_panel = s.e < n and step_of(w, s.e), nil
+    if t then
+      if w.place.p > 1 then ranks:arrive(send_panel(w, s, panel)) end
+      solve_rows(f, s, panel.landing)
+      local right = send_rows(w, s)
+      next_panel = update(where, w, s, panel, right, t)
+      release_all(right)
+    end
+    release_all(panel.landing.left, panel.landing.gather, panel.landing.scatter, panel.orders or {}, { panel.buffer })
+    s, panel = t, next_panel
   end
   return f
-end
-
--- --- solving ------------------------------------------------------------------------------------------
-
---- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
-local function solver_of(f, key, s, make, is_transposed)
-  local kept = f.kept[key] or {}
-  f.kept[key] = kept
-  if not kept[s] then kept[s] = make(f.w, s, is_transposed) end
-  return kept[s]
-end
-
---- One triangle, by steps in an order. The known part of the solution is multiplied where the matrix lies, each rank
--- adds up its own share, and the shares of a row of the grid (transposed: of a column) are subtracted where the block
--- is solved.
--- @tparam table f factors
--- @tparam table blocks right-hand sides by step, buffers where the step's home is; replaced by the solution
--- @tparam table how {lower=, transposed=}
--- @int columns of the right-hand side
-function elimination.sweep(f, blocks, how, columns)
-  local w, place, ranks = f.w, f.w.place, f.w.group.ranks
-  local is_turned = how.transposed
-  local is_forward = how.lower ~= is_turned
-  local shares = {}
-  for rank, device in pairs(ranks.devices) do
-    local m, n = place:extent(rank)
-    shares[rank] = device:zeros(w.dtype, is_turned and n or m, columns)
-  end
-  local count = #f.steps
-  for number = is_forward and 1 or count, is_forward and count or 1, is_forward and 1 or -1 do
-    local s = f.steps[number]
-    local device = ranks.devices[s.home]
-    for along = 0, (is_turned and place.p or place.q) - 1 do
-      local rank = is_turned and place:rank(along, s.column) or place:rank(s.row, along)
-      local share = device and device:empty(w.dtype, s.width, columns)
-      ranks:move(rank, shares[rank], { (is_turned and s.own_column or s.own_row) + 1, 1 }, s.home, share, { 1, 1 },
-        { s.width, columns })
-      if device then core.saxpy(-1, share, blocks[number]) end
-    end
-    if device then
-      local solver = solver_of(f, (how.lower and "L" or "U") .. (is_turned and "T" or ""), s,
-        how.lower and elimination.lower or elimination.upper, is_turned)
-      blocks[number] = solver:solve(blocks[number])
-    end
-    elimination.share(f, s, blocks[number], shares, is_turned, is_forward, columns)
-  end
-  return blocks
-end
-
---- What the solution of a step gives to the rows that come after it.
-function elimination.share(f, s, solution, shares, is_turned, is_forward, columns)
-  local w, place, ranks = f.w, f.w.place, f.w.group.ranks
-  for across = 0, (is_turned and place.q or place.p) - 1 do
-    local rank = is_turned and place:rank(s.row, across) or place:rank(across, s.column)
-    local m, n = place:extent(rank)
-    local before, after, all
-    if is_turned then
-      before, after, all = place:columns_before(s.k, across), place:columns_before(s.e, across), n
-    else
-      before, after, all = place:rows_before(s.k, across), place:rows_before(s.e, across), m
-    end
-    local first, last = is_forward and after or 0, is_forward and all or before
-    local device = ranks.devices[rank]
-    if last > first then
-      local known = device and device:empty(w.dtype, s.width, columns)
-      ranks:move(s.home, solution, { 1, 1 }, rank, known, { 1, 1 }, { s.width, columns })
-      if device then
-        local block = is_turned and from(w.pieces[rank], s.own_row, first)
-          or from(w.pieces[rank], first, s.own_column)
-        core.gemm(block, known, { c = from(shares[rank], first, 0), ldc = columns, m = last - first, n = columns,
-          k = s.width, lda = n, ldb = columns, transa = is_turned, beta = 1 })
-      end
-    end
-  end
-end
-
---- Cuts rows, packed, into the blocks of steps.
-local function cut(f, bytes, columns)
-  local blocks, width = {}, columns * spread.sizes[f.w.dtype]
-  for number, s in ipairs(f.steps) do
-    local device = f.w.group.ranks.devices[s.home]
-    if device then
-      blocks[number] = device:buffer(bytes:sub(s.k * width + 1, s.e * width), f.w.dtype, s.width, columns)
-    end
-  end
-  return blocks
-end
-
---- The rows of all steps, packed, on all ranks.
-local function join(f, blocks)
-  local found = f.w.group.ranks:collect(function(rank)
-    local list = {}
-    for number, s in ipairs(f.steps) do
-      if s.home == rank then list[#list + 1] = blocks[number]:string() end
-    end
-    return list
-  end)
-  local rows, at = {}, {}
-  for number, s in ipairs(f.steps) do
-    at[s.home] = (at[s.home] or 0) + 1
-    rows[number] = found[s.home][at[s.home]]
-  end
-  return table.concat(rows)
-end
-
---- Rows, packed, in the order that the exchanges make, or back.
-local function permute(f, bytes, columns, is_back)
-  local width, rows = columns * spread.sizes[f.w.dtype], {}
-  local n = #f.pivots
-  for i = 1, n do rows[i] = bytes:sub((i - 1) * width + 1, i * width) end
-  for k = is_back and n or 1, is_back and 1 or n, is_back and -1 or 1 do
-    local p = f.pivots[k]
-    rows[k], rows[p] = rows[p], rows[k]
-  end
-  return table.concat(rows)
-end
-
---- The solution of A X = B, or of A^T X = B, of rows of so many columns: packed bytes to packed bytes.
-function elimination.solve(f, bytes, columns, is_transposed)
-  if is_transposed then
-    local blocks = cut(f, bytes, columns)
-    elimination.sweep(f, blocks, { lower = false, transposed = true }, columns)
-    elimination.sweep(f, blocks, { lower = true, transposed = true }, columns)
-    return permute(f, join(f, blocks), columns, true)
-  end
-  local blocks = cut(f, permute(f, bytes, columns), columns)
-  elimination.sweep(f, blocks, { lower = true, transposed = false }, columns)
-  elimination.sweep(f, blocks, { lower = false, transposed = false }, columns)
-  return join(f, blocks)
 end
 
 return elimination

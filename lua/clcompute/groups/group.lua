@@ -88,7 +88,7 @@ function group.new(...)
     fail("group: selector or list of devices expected, got %s", options.type_of(given))
   end
   local block, ranks = check_block(o.block), make_ranks(given)
-  local new = { ranks = ranks, devices = {}, block = block, rank = ranks.rank }
+  local new = { ranks = ranks, devices = {}, block = block, has_block = o.block ~= nil, rank = ranks.rank }
   for rank = 1, ranks.count do new.devices[#new.devices + 1] = ranks.devices[rank] end
   new.grid = check_grid(o.grid, new.ranks.count)
   return setmetatable(new, Group)

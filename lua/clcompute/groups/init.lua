@@ -6,6 +6,7 @@ local combining = require "clcompute.groups.combining"
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
 local factors_alone = require "clcompute.groups.factors_alone"
+local gathered = require "clcompute.groups.gathered"
 local group = require "clcompute.groups.group"
 local product = require "clcompute.groups.product"
 local raising = require("clcompute.base").raising
@@ -109,6 +110,9 @@ local function call(name, g, ...)
   end
   return g.ranks:together(words_of_call(name, g, ...), f, ...)
 end
+
+--- Whether a group has its first device factor a matrix of n rows; every rank asks.
+function groups.gathers(g, n) return gathered.suits(g, n) end
 
 --- Calls the operation of that name, of which an argument may be a spread buffer.
 function groups.call(name, ...)

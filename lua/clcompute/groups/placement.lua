@@ -113,7 +113,7 @@ function Placement:column_runs() return runs(0, self.columns, self.column_block,
 function Placement:pieces(first, last, visit)
   for start, count in self:row_runs(first, last) do
     local at = (start + self.skip) // self.row_block % self.p
-    if self.q == 1 then
+    if self.q == 1 or self.columns <= self.column_block then -- the first of a row has all of it
       visit(self:rank(at, 0), count * self.columns)
     else
       for _ = 1, count do

@@ -76,29 +76,45 @@ local function rows_of(b, first, height, moves)
   return panels
 end
 
---- c <- alpha * a * b + beta * c of matrices that lie in whole blocks.
-function product.multiply(a, b, c, o)
-  local place, inner = c.place, a.place.columns
-  local step = math.max(1, PANEL // c.group.block) * c.group.block
-  for first = 0, math.max(inner, 1) - 1, step do
-    local width = math.min(step, inner - first)
-    local moves = {}
-    local left = width > 0 and columns_of(a, first, width, moves)
-    local right = width > 0 and rows_of(b, first, width, moves)
-    c.group.ranks:move_all(moves)
-    for rank, piece in pairs(c.pieces) do
-      local m, n = place:extent(rank)
-      local own = { c = piece, alpha = o.alpha, beta = first > 0 and 1 or o.beta, kernel = o.kernel,
-        precision = o.precision, m = m, n = n, k = width }
-      if m > 0 and n > 0 and width > 0 then
-        own.lda, own.ldb = left[rank][2], right[rank][2]
-        core.gemm(left[rank][1], right[rank][1], own)
-        left[rank][1]:release()
-        right[rank][1]:release()
-      elseif m > 0 and n > 0 then
-        core.gemm(piece.device:empty(a.dtype, m, 0), piece.device:empty(a.dtype, 0, n), own)
-      end
+--- The panels of a step, on their way: columns of A and rows of B, for each rank of this process.
+local function begin_panels(a, b, first, width)
+  local moves = {}
+  local left = width > 0 and columns_of(a, first, width, moves)
+  local right = width > 0 and rows_of(b, first, width, moves)
+  return { left = left, right = right, first = first, width = width, under_way = a.group.ranks:begin(moves) }
+end
+
+--- Each rank's part of C, with the product of panels that arrived.
+local function multiply_panels(c, panels, o)
+  local width = panels.width
+  for rank, piece in pairs(c.pieces) do
+    local m, n = c.place:extent(rank)
+    local own = { c = piece, alpha = o.alpha, beta = panels.first > 0 and 1 or o.beta, kernel = o.kernel,
+      precision = o.precision, m = m, n = n, k = width }
+    if m > 0 and n > 0 and width > 0 then
+      local left, right = panels.left[rank], panels.right[rank]
+      own.lda, own.ldb = left[2], right[2]
+      core.gemm(left[1], right[1], own)
+      left[1]:release()
+      right[1]:release()
+    elseif m > 0 and n > 0 then
+      core.gemm(piece.device:empty(c.dtype, m, 0), piece.device:empty(c.dtype, 0, n), own)
     end
+  end
+end
+
+--- c <- alpha * a * b + beta * c of matrices that lie in whole blocks. While panels are multiplied the next ones move:
+-- they begin before the product is queued, and so do not wait for it.
+function product.multiply(a, b, c, o)
+  local ranks, inner = c.group.ranks, a.place.columns
+  local step = math.max(1, PANEL // c.group.block) * c.group.block
+  local panels = begin_panels(a, b, 0, math.min(step, inner))
+  while panels do
+    ranks:arrive(panels.under_way)
+    local first = panels.first + step
+    local next_panels = first < inner and begin_panels(a, b, first, math.min(step, inner - first))
+    multiply_panels(c, panels, o)
+    panels = next_panels
   end
   return c
 end

@@ -6,10 +6,12 @@ local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
 local elimination = require "clcompute.groups.elimination"
+local gathered = require "clcompute.groups.gathered"
 local options = require("clcompute.base").options
 local product = require "clcompute.groups.product"
 local raising = require("clcompute.base").raising
 local spread = require "clcompute.groups.spread"
+local substitution = require "clcompute.groups.substitution"
 
 local solving = {}
 
@@ -113,7 +115,7 @@ end
 local function apply(f, v, is_transposed)
   local format, pieces = FORMAT[f.w.dtype], {}
   for i, value in ipairs(v) do pieces[i] = string.pack(format, value) end
-  local bytes = elimination.solve(f, table.concat(pieces), 1, is_transposed)
+  local bytes = substitution.solve(f, table.concat(pieces), 1, is_transposed)
   local result, at = {}, 1
   for i = 1, #v do result[i], at = string.unpack(format, bytes, at) end
   return result
@@ -202,7 +204,7 @@ function methods:solve(b)
   local columns = check_right("solve", b, f.w)
   return f.w.group.ranks:together(("solve of %d columns"):format(columns), function()
     local x = spread.empty(f.w.group, f.w.dtype, b.shape)
-    if b.bytes > 0 then x:write(elimination.solve(f, b:string(), columns)) end
+    if b.bytes > 0 then x:write(substitution.solve(f, b:string(), columns)) end
     return x
   end)
 end
@@ -241,7 +243,11 @@ end
 
 raising.guarded(arity.methods(methods, "SpreadFactors"))
 
-function solving.lu(a) return setmetatable({ f = factor("lu", check_square("lu", a)) }, Factors) end
+function solving.lu(a)
+  a = check_square("lu", a)
+  if gathered.suits(a.group, a.place.rows) then return gathered.lu(a) end
+  return setmetatable({ f = factor("lu", a) }, Factors)
+end
 
 -- --- gauss --------------------------------------------------------------------------------------------
 
@@ -264,7 +270,7 @@ end
 --- The solution with its backward error, refined where that is asked for or needed.
 local function solve_well(name, a, f, right, columns, o)
   local g, epsilon, count = a.group, EPSILON[a.dtype], a.place.rows * columns
-  local x, steps = elimination.solve(f, right, columns), 0
+  local x, steps = substitution.solve(f, right, columns), 0
   while true do
     local r, of = residual(a, x, right, columns)
     local of_r, of_x = column_sums(r, columns, FORMAT[of]), column_sums(x, columns, FORMAT[a.dtype])
@@ -274,7 +280,7 @@ local function solve_well(name, a, f, right, columns, o)
       if not (worst <= MAX_RATIO) then fail("%s: backward error ratio %g exceeds %d", name, worst, MAX_RATIO) end
       return x, worst, steps
     end
-    x = added(g, a.dtype, x, elimination.solve(f, as_dtype(g, r, of, a.dtype, count), columns), count)
+    x = added(g, a.dtype, x, substitution.solve(f, as_dtype(g, r, of, a.dtype, count), columns), count)
     steps = steps + 1
   end
 end
@@ -283,6 +289,7 @@ local function solve(name, a, b, o)
   o = o and options.check(name, o, OPTIONS) or {}
   a = check_square(name, a)
   local columns = check_right(name, b, a)
+  if b.bytes > 0 and gathered.suits(a.group, a.place.rows) then return gathered.solve(name, a, b, o) end
   local x = spread.empty(a.group, a.dtype, b.shape)
   if b.bytes == 0 then return x, { backward_error = 0.0, rcond = 1.0, steps = 0, pivots = {} } end
   local f = factor(name, a)

@@ -16,12 +16,6 @@ local along_axis = {}
 
 -- --- axes -------------------------------------------------------------------------
 
-local function product(shape, first, last)
-  local n = 1
-  for k = first, last do n = n * shape[k] end
-  return n
-end
-
 --- What the options `axis` and `keep` ask for; nil without them.
 -- @treturn ?table {outer=, n=, inner=, axis=, shape= of the results, full= that of the buffer}
 function along_axis.read(where, o, buffer)
@@ -34,10 +28,16 @@ function along_axis.read(where, o, buffer)
   if axis < 1 or axis > #full then
     error(("%s: option 'axis': 1 .. %d expected, the dimensions of the buffer, got %d"):format(where, #full, axis), 0)
   end
-  local shape = table.move(full, 1, #full, 1, {})
-  if o.keep or #full == 1 then shape[axis] = 1 else table.remove(shape, axis) end
-  return { axis = axis, n = full[axis], outer = product(full, 1, axis - 1), inner = product(full, axis + 1, #full),
-    shape = shape, full = full }
+  local outer, inner, shape = 1, 1, {}
+  for k, extent in ipairs(full) do
+    if k < axis then outer = outer * extent elseif k > axis then inner = inner * extent end
+    if k ~= axis then
+      shape[#shape + 1] = extent
+    elseif o.keep or #full == 1 then
+      shape[#shape + 1] = 1
+    end
+  end
+  return { axis = axis, n = full[axis], outer = outer, inner = inner, shape = shape, full = full }
 end
 
 -- --- how it is spread ---------------------------------------------------------------
@@ -46,9 +46,9 @@ local LONG_ROW = { reduce_chunks = 512, reduce_groups = 1024 } -- elements, from
 local LONGEST = 1 << 19 -- elements of a worker: sums of more would lose digits
 local WIDE = 2048 -- columns that a CPU's work-item has the results of
 local LANES = 64 -- of these at once
-local STRIP = 64 -- columns of a GPU's group, which has few rows of them at a time; more where there are many strips
+local STRIP = 32 -- columns of a GPU's group, or more where there are many strips: of wide ones there is much to combine
 local ROWS = 16 -- rows, or elements of one, that a CPU's work-item has side by side
-local EACH = 4 -- elements of a row that are worth a work-item of a GPU
+local EACH = 16 -- elements of a row that are worth a work-item of a GPU
 local DEEP = 256 -- rows of a GPU's work-item: sums of more would lose digits
 
 along_axis.WIDE = WIDE
@@ -70,12 +70,13 @@ local function chunk_of(n, tasks, workers, longest, granule)
   return math.min(n, parts_of(chunk, granule) * granule)
 end
 
-local function spread_rows(row, g, workers, is_whole)
+local function spread_rows(row, g, workers, is_whole, lanes)
   local outer, n, is_cpu = g.outer, g.n, row.group == 1
   if n >= LONG_ROW[row.kernel] and not is_whole then
     local chunk = chunk_of(n, outer, workers, LONGEST, is_cpu and ROWS or row.granule)
     local parts = parts_of(n, chunk)
-    return { kernel = row.kernel, items = outer * parts * row.group, parts = parts, n, chunk }
+    return { kernel = row.kernel, items = outer * parts * row.group, parts = parts, results = outer,
+      lanes = not is_cpu and lanes or nil, n, chunk }
   end
   if is_cpu then
     local share = parts_of(parts_of(outer, workers), ROWS) * ROWS
@@ -83,22 +84,23 @@ local function spread_rows(row, g, workers, is_whole)
       variant = n < ROWS and n or 0, outer, n, share }
   end
   local team = math.min(row.group, power_below(2 * parts_of(n, EACH) - 1))
-  return { kernel = "reduce_rows", items = outer * team, parts = 1, outer, n, team }
+  return { kernel = "reduce_rows", items = outer * team, parts = 1, lanes = lanes, outer, n, team }
 end
 
-local function spread_columns(row, g, workers, is_whole, is_ordered)
+local function spread_columns(row, g, workers, is_whole, is_ordered, lanes)
   local n, inner, is_cpu = g.n, g.inner, row.group == 1
   local strip = is_cpu and WIDE or STRIP
-  local widest = is_cpu and WIDE or row.group
+  local widest = is_cpu and WIDE or row.group * lanes
   while 2 * strip <= widest and g.outer * parts_of(inner, 2 * strip) >= workers do strip = 2 * strip end
   local strips = parts_of(inner, strip)
-  local width = parts_of(inner, strips)
-  local room = is_cpu and (strips == 1 and WIDE or 1) or row.group
+  local width = parts_of(inner, strips * lanes) * lanes
+  local room = is_cpu and (strips == 1 and WIDE or 1) or row.group * lanes
   local fold = is_ordered and 1 or math.min(power_below(math.max(1, room // width)), power_below(2 * n - 1))
   local chunk = is_whole and n or chunk_of(n, g.outer * strips, workers, is_cpu and LONGEST or DEEP * fold, fold)
   local parts = parts_of(n, chunk)
   local tasks = g.outer * strips * parts
-  local plan = { kernel = "reduce_columns", parts = parts, variant = fold > 1 and 1 or 0, n, inner, chunk, width, fold }
+  local plan = { kernel = "reduce_columns", parts = parts, variant = fold > 1 and 1 or 0, results = g.outer * strips,
+    lanes = lanes, n, inner, chunk, width, fold }
   if not is_cpu then
     plan.items = tasks * row.group
     return plan
@@ -113,15 +115,17 @@ end
 -- @tparam table g geometry
 -- @bool is_whole whether there is to be one part
 -- @bool is_ordered whether the order of the elements matters
-function along_axis.spread(row, g, is_whole, is_ordered)
+-- @int[opt] lanes elements that a GPU's work-item may read as a vector where rows begin on one; 1 unless given
+function along_axis.spread(row, g, is_whole, is_ordered, lanes)
   local workers = math.max(1, math.min(row.per_unit * row.units, g.outer * g.n * g.inner // row.least))
-  if g.inner == 1 then return spread_rows(row, g, workers, is_whole) end
-  return spread_columns(row, g, workers, is_whole, is_ordered)
+  if row.group == 1 or not lanes or (g.inner > 1 and g.inner or g.n) % lanes > 0 then lanes = 1 end
+  if g.inner == 1 then return spread_rows(row, g, workers, is_whole, lanes) end
+  return spread_columns(row, g, workers, is_whole, is_ordered, lanes)
 end
 
 -- --- kernels and launches -----------------------------------------------------------
 
-local TEXTS = {} -- where they are at their place
+local TEXTS, PLAN = {}, {} -- where they are at their place
 
 --- Adds the macros of how a launch is spread to those of its reduction.
 function along_axis.add_defines(defines, row, plan)
@@ -130,24 +134,56 @@ function along_axis.add_defines(defines, row, plan)
   return defines
 end
 
---- The kernel of a launch, from what is kept or built: `build` is one of two of `reduce`.
-local function find_kernel(build, where, device, row, r, plan, dtype)
-  local place = macros.place(row, r.list, "axis", r.own or "", r.operation, r.map, r.results.type,
-    r.preamble and r.preamble.text or "")
+--- The kernel of a launch, from what is kept at the reduction's place or built: `build` is one of two of `reduce`.
+local function find_kernel(place, build, where, device, row, r, plan, dtype, is_once)
   place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
-  local of = macros.place({ kernels = place }, {}, build, plan.kernel, dtype, plan.variant or 0)
+  local of = macros.place({ kernels = place }, {}, build, plan.kernel, dtype, plan.variant or 0, plan.lanes or 0,
+    is_once)
   if not of[TEXTS] then
     local defines = along_axis.add_defines({ STORED = dtype, HALF = dtype == "half" and 1 or 0 }, row, plan)
+    defines.ONE_LAUNCH = is_once and 1 or nil
     of[TEXTS] = build(where, device, row, r, place[TEXTS], plan.kernel, defines)
   end
   return of[TEXTS]
 end
 
+--- The first k numbers of a list, and what else is given.
+local function prepend(list, k, ...)
+  if k == 0 then return ... end
+  return prepend(list, k - 1, list[k], ...)
+end
+
 --- Queues a launch that writes to `out`.
 function along_axis.launch(kernel, row, plan, out, init, ...)
-  local arguments = { table.unpack(plan) }
-  for _, value in ipairs { out, init and 1 or 0, init or 0, ... } do arguments[#arguments + 1] = value end
-  enqueue.launch(kernel, plan.items, row.group, table.unpack(arguments))
+  enqueue.launch(kernel, plan.items, row.group, prepend(plan, #plan, out, init and 1 or 0, init or 0, ...))
+end
+
+--- How a geometry is reduced: {first=, kernel=, is_once= whether that launch combines the parts; of a second one rest=
+-- and rest_kernel=}.
+local function plan_of(place, where, device, row, r, g, lanes, dtype)
+  local first = along_axis.spread(row, g, false, false, lanes)
+  local is_once = first.parts > 1 and row.one_launch and first.results <= reduce.COUNTERS or false
+  local is_alone = first.parts == 1 or is_once
+  local plan = { outer = g.outer, n = g.n, inner = g.inner, dtype = dtype, first = first, is_once = is_once }
+  plan.kernel = find_kernel(place, reduce.build_elements, where, device, row, r, first,
+    is_alone and dtype or r.results.type, is_once)
+  if is_alone then return plan end
+  plan.rest = along_axis.spread(row, { outer = g.outer, n = first.parts, inner = g.inner }, true, false, lanes)
+  plan.rest_kernel = find_kernel(place, reduce.build_rest, where, device, row, r, plan.rest, dtype, false)
+  return plan
+end
+
+--- The same, as it was for the last call if that was of the same geometry.
+local function find_plan(where, device, row, r, g, dtype)
+  local lanes = row.group > 1 and reduce.lanes(row, r) or 1
+  local place = macros.place(row, r.list, "axis", r.own or "", r.operation, r.map, r.results.type, lanes,
+    r.preamble and r.preamble.text or "")
+  local plan = place[PLAN]
+  if not plan or plan.outer ~= g.outer or plan.n ~= g.n or plan.inner ~= g.inner or plan.dtype ~= dtype then
+    plan = plan_of(place, where, device, row, r, g, lanes, dtype)
+    place[PLAN] = plan
+  end
+  return plan
 end
 
 --- Reduces operands along an axis, whose extent is not 0, into a buffer. Queued.
@@ -157,20 +193,24 @@ end
 -- no script can ask for}
 -- @tparam Buffer out
 -- @tparam ?number init
-local function compute(where, device, g, r, out, init)
+-- @string dtype of `out`
+local function compute(where, device, g, r, out, init, dtype)
   local row = enqueue.spread(device, "reduce", 1)
-  local plan = along_axis.spread(row, g)
-  if plan.parts == 1 then
-    local kernel = find_kernel(reduce.build_elements, where, device, row, r, plan, out.dtype)
-    return along_axis.launch(kernel, row, plan, out, init, operands.values(r.list))
+  local plan = find_plan(where, device, row, r, g, dtype)
+  local first, type = plan.first, r.results.type
+  if first.parts == 1 then
+    return along_axis.launch(plan.kernel, row, first, out, init, operands.values(r.list))
   end
-  local type, use = r.results.type, "axis " .. r.results.type
-  local partials = enqueue.take(device, use, type, g.outer * plan.parts * g.inner)
-  local kernel = find_kernel(reduce.build_elements, where, device, row, r, plan, type)
-  along_axis.launch(kernel, row, plan, partials, nil, operands.values(r.list))
-  local rest = along_axis.spread(row, { outer = g.outer, n = plan.parts, inner = g.inner }, true)
-  kernel = find_kernel(reduce.build_rest, where, device, row, r, rest, out.dtype)
-  along_axis.launch(kernel, row, rest, out, init, partials)
+  local use = "axis " .. type
+  local partials = enqueue.take(device, use, type, g.outer * first.parts * g.inner)
+  if plan.is_once then
+    local ended = reduce.take_counters(device)
+    along_axis.launch(plan.kernel, row, first, out, init, partials, ended, operands.values(r.list))
+    reduce.give_counters(ended)
+  else
+    along_axis.launch(plan.kernel, row, first, partials, nil, operands.values(r.list))
+    along_axis.launch(plan.rest_kernel, row, plan.rest, out, init, partials)
+  end
   enqueue.give(partials, use)
 end
 
@@ -195,7 +235,7 @@ function along_axis.reduce(where, operation, list, first, g, o)
   end
   local r = { operation = operation, map = o.map or "x[i]", list = list, own = o.own,
     type_of = o.type_of, results = accumulator.of_numbers(type), preamble = preambles.read(where, o.preamble) }
-  compute(where, first.device, g, r, out, o.init)
+  compute(where, first.device, g, r, out, o.init, dtype)
   if operands.is_sound(list) then return out end
   return along_axis.reduce(where, operation, operands.stored(where, list), first, g, o)
 end

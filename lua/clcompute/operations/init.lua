@@ -63,7 +63,7 @@ operations.turn, operations.product, operations.astype = of_buffers.T, of_buffer
 -- For packages of further operations.
 operations.public = public
 for field, name in pairs { along_axis = "along_axis", lookback = "lookback", macros = "macros", mapping = "map",
-  operands = "operands", reduction = "reduce", translation = "translation" } do
+  operands = "operands", reduction = "reduce", translation = "translation", turns = "turns" } do
   operations[field] = require("clcompute.operations." .. name)
 end
 

@@ -16,14 +16,18 @@ local function step(place, word)
   return next_place
 end
 
+local function walk(place, word, ...)
+  if word == nil then return place end
+  return walk(step(place, word), ...)
+end
+
 --- Where kernels of operands are kept: a table for each list of words, names and types, under those of a row. To walk
 -- there makes no string.
 -- @tparam table row of `clcompute.tuning.known`; rows are forgotten when numbers change, and their kernels with them
 -- @tparam table list operands
 -- @param ... words, no nil among them
 function macros.place(row, list, ...)
-  local place = row.kernels
-  for k = 1, select("#", ...) do place = step(place, (select(k, ...))) end
+  local place = walk(row.kernels, ...)
   for _, operand in ipairs(list) do
     place = step(step(place, operand.name), operand.dtype or operand.type or operand.kind)
     if operand.parts then place = macros.place({ kernels = place }, operand.parts, operand.text) end
@@ -63,12 +67,30 @@ local function prefetch(operand)
 end
 
 local function four(operand)
+  if operand.of_results then return "" end
   if operand.dtype == "half" then return ("HALF_ELEMENTS_4(%s)"):format(operand.name) end
   return ("ELEMENTS_4(%s, %s)"):format(operand.dtype, operand.name)
 end
 
-local function lane(operand)
-  return ("LANE_ELEMENT(%s, %s)"):format(operands.value_type(operand.dtype), operand.name)
+local lane
+function lane(operand, type_of)
+  if operand.parts then
+    return ("%s EXPRESSION_ELEMENT(%s, %s, %s)"):format(of_buffers(operand.parts, lane, operands.value_type),
+      type_of(operand.dtype), operand.name, operand.text)
+  end
+  if operand.of_results then return element(operand, type_of) end
+  return ("LANE_ELEMENT(%s, %s)"):format(type_of(operand.dtype), operand.name)
+end
+
+--- Whether all memories begin where a vector of `lanes` elements may; no struct's does.
+function macros.is_aligned(list, lanes)
+  for _, operand in ipairs(list) do
+    local parts = operand.parts
+    if operand.struct and lanes > 1 then return false end
+    if parts and not macros.is_aligned(parts, lanes) then return false end
+    if operand.dtype and not parts and operand.first % lanes ~= 0 then return false end
+  end
+  return true
 end
 
 --- The macros for operands, and for the numbers of a row.
@@ -82,7 +104,7 @@ function macros.of(list, text, row, type_of, scalar)
   for k, operand in ipairs(all) do parameters[k] = parameter(operand, scalar) end
   return {
     EXPRESSION = text, PARAMETERS = table.concat(parameters, " "), LOADS = of_buffers(list, element, type_of),
-    FETCH = of_buffers(all, prefetch), VECTORS = of_buffers(all, four), LANE_LOADS = of_buffers(all, lane),
+    FETCH = of_buffers(all, prefetch), VECTORS = of_buffers(all, four), LANE_LOADS = of_buffers(list, lane, type_of),
     OPERATORS = all ~= list and 1 or nil, GROUP = row.group, LANES = row.lanes, AHEAD = row.ahead,
   }
 end

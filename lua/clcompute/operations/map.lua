@@ -14,22 +14,14 @@ local OPTIONS = { out = "Buffer", dtype = "string", preamble = "string" }
 local NONE = {}
 local KERNEL = {} -- where it is at its place
 
---- Whether all memories begin where a vector of `lanes` elements may.
-local function is_aligned(list, out, lanes)
-  if out.first % lanes ~= 0 then return false end
-  for _, operand in ipairs(list) do
-    if operand.dtype and operand.first % lanes ~= 0 then return false end
-  end
-  return true
-end
-
 --- What depends on where the memory is and how it is used: elements at a time, and whether the result goes past the
 -- caches.
 local function variant(row, list, out, in_place)
   local size = operands.sizes[out.dtype]
   local streams = row.stream and out.count * size >= row.stream and out.first * size % 64 == 0 and not in_place
     and out.dtype ~= "half" or false
-  return (row.granule > 0 or is_aligned(list, out, row.lanes)) and row.lanes or 1, streams
+  local fits = row.granule > 0 or out.first % row.lanes == 0 and macros.is_aligned(list, row.lanes)
+  return fits and row.lanes or 1, streams
 end
 
 --- The expression as kernels have it, and what stands before them.

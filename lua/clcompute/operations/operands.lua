@@ -216,11 +216,14 @@ function operands.check_used(where, text, list, used)
   end
 end
 
+local function values_from(list, k)
+  local operand = list[k]
+  if operand then return operand.value, values_from(list, k + 1) end
+end
+
 --- The values, as a kernel takes them.
 function operands.values(list)
-  local values = {}
-  for k, operand in ipairs(operands.leaves(list)) do values[k] = operand.value end
-  return table.unpack(values)
+  return values_from(operands.leaves(list), 1)
 end
 
 --- Checks the keys of an option table; what the values must be is found out where they are used.

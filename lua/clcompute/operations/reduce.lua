@@ -7,6 +7,7 @@ local translation = require "clcompute.operations.translation"
 local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
 local preambles = require "clcompute.operations.preamble"
+local turns = require "clcompute.operations.turns"
 
 local reduce = {}
 
@@ -140,18 +141,25 @@ function reduce.build_elements(where, device, row, r, texts, name, more)
   error(kernel, 0)
 end
 
+--- How many elements a GPU's work-item reads as a vector: 1 where they do not lie as vectors do.
+-- @tparam table row
+-- @tparam table r as of `reduce.texts`
+function reduce.lanes(row, r)
+  return not r.results.declarations and macros.is_aligned(r.list, row.lanes) and row.lanes or 1
+end
+
 --- Where the kernels of a reduction are kept.
-local function find_place(row, r)
+local function find_place(row, r, lanes)
   return macros.place(row, r.list, r.operation, r.map, r.results.alias or r.results.type,
-    r.type_of == operands.wide_type, r.preamble and r.preamble.text or "")
+    r.type_of == operands.wide_type, lanes or 0, r.preamble and r.preamble.text or "")
 end
 
 --- The kernel at a place, built by `reduce.build_elements` or `reduce.build_rest` unless it is there.
-local function kernel_at(place, build_kernel, where, device, row, r)
+local function kernel_at(place, build_kernel, where, device, row, r, lanes)
   if not place[build_kernel] then
     place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
     place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
-      { ONE_LAUNCH = is_once(row, r.results) and 1 or nil })
+      { LANES = lanes, ONE_LAUNCH = is_once(row, r.results) and 1 or nil })
   end
   return place[build_kernel]
 end
@@ -170,53 +178,75 @@ local function launch_one(kernel, device, group, n, results, init, ...)
   local use = "result " .. results.type
   local out = enqueue.take(device, use, results.dtype, results.width)
   enqueue.launch(kernel, group, group, n, n, out, init and 1 or 0, results.argument(init), ...)
+  turns.pass()
   local result = results.read(out)
   enqueue.give(out, use)
   return result
 end
 
-local counters = setmetatable({}, { __mode = "k" }) -- scratch that holds 0, as launches find and leave it
-local COUNTER = { __close = function(counter, failure)
-  if failure == nil then enqueue.give(counter.buffer, "ended") end
-end }
+reduce.COUNTERS = 4096 -- results of one launch, at most, that parts make
 
---- Scratch memory of one uint, in which the groups of a launch count how many have ended; it goes back when closed
--- without an error.
-function reduce.counter(device)
-  local ended = enqueue.take(device, "ended", "uint", 1)
-  if not counters[ended] then
+local zeroed = setmetatable({}, { __mode = "k" }) -- scratch that holds 0, as launches find and leave it
+
+--- Scratch memory in which the groups of a launch count how many have ended, of each result. `give_counters` brings
+-- it back, unless the launch failed.
+function reduce.take_counters(device)
+  local ended = enqueue.take(device, "ended", "uint", reduce.COUNTERS)
+  if not zeroed[ended] then
     ended:fill(0)
-    counters[ended] = true
+    zeroed[ended] = true
   end
-  return setmetatable({ buffer = ended }, COUNTER)
+  return ended
+end
+
+function reduce.give_counters(ended)
+  enqueue.give(ended, "ended")
+end
+
+local spaces = setmetatable({}, { __mode = "k" }) -- by device and type: what no launch uses now
+
+--- The memory of a launch whose last group combines what all found.
+local function take_space(device, row, results)
+  local of = spaces[device]
+  if not of then
+    of = {}
+    spaces[device] = of
+  end
+  local space = of[results.type]
+  of[results.type] = nil
+  local most = row.per_unit * row.units
+  if space and space.most >= most then return space end
+  return { most = most, out = enqueue.take(device, "result", results.dtype, 1),
+    parts = enqueue.take(device, "parts", results.dtype, most), ended = enqueue.take(device, "end", "uint", 1):fill(0) }
 end
 
 --- One launch, whose last group combines what all found; waits for the result.
 local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
-  local use = "once " .. results.type
-  local out = enqueue.take(device, use, results.dtype, row.per_unit * row.units + 1)
-  local ended <close> = reduce.counter(device)
-  enqueue.launch(kernel, workers * row.group, row.group, n, chunk, out, init and 1 or 0, results.argument(init),
-    ended.buffer, ...)
-  local result = out:get(workers + 1)
-  enqueue.give(out, use)
+  local space = take_space(device, row, results)
+  enqueue.launch(kernel, workers * row.group, row.group, n, chunk, space.out, init and 1 or 0, results.argument(init),
+    space.parts, space.ended, ...)
+  turns.pass()
+  local result = space.out:get(1)
+  spaces[device][results.type] = space
   return result
 end
 
 local function compute(where, device, n, r, init)
   local row, _, workers, chunk = enqueue.spread(device, "reduce", n)
-  local place = find_place(row, r)
-  local chunks = kernel_at(place, reduce.build_elements, where, device, row, r)
+  local lanes = row.kernel == "reduce_groups" and reduce.lanes(row, r) or nil
+  local place = find_place(row, r, lanes)
+  local chunks = kernel_at(place, reduce.build_elements, where, device, row, r, lanes)
   local results, group = r.results, (r.results.sizes(row))
   if is_once(row, results) then
     return launch_once(chunks, device, row, n, workers, chunk, results, init, operands.values(r.list))
   end
   if workers == 1 then return launch_one(chunks, device, group, n, results, init, operands.values(r.list)) end
   local f = not init and not r.preamble and row.kernel == "reduce_chunks" and in_lua(r.operation, results.dtype)
-  local rest = f or kernel_at(place, reduce.build_rest, where, device, row, r)
+  local rest = f or kernel_at(place, reduce.build_rest, where, device, row, r, lanes)
   local use = "reduce " .. results.type
   local partials = enqueue.take(device, use, results.dtype, row.per_unit * row.units * results.width)
   enqueue.launch(chunks, workers * group, group, n, chunk, partials, 0, results.argument(), operands.values(r.list))
+  if f then turns.pass() end
   local result = f and fold(f, partials:read(1, workers))
     or launch_one(rest, device, group, workers, results, init, partials)
   enqueue.give(partials, use)

@@ -30,7 +30,7 @@ local function build_sums(text, device, s, row)
   local kernel, reduce_row = SUMMING[row.kernel], enqueue.spread(device, "reduce", 1)
   local defines = defines_of(s, reduce_row)
   defines.ORDERED, defines.GROUP = s.identity and 0 or 1, row.group
-  if reduce_row.kernel ~= kernel then defines.LANES = 1 end
+  if reduce_row.kernel ~= kernel or kernel == "reduce_groups" then defines.LANES = 1 end
   return macros.build("scan", text, device, kernel, defines)
 end
 

@@ -6,6 +6,7 @@
 -- One device is the device itself, with its own operations. Under mpirun that is the first rank's, while others wait.
 
 local cl = require "clcompute"
+local groups = require "clcompute.groups"
 local data = require "clcompute.suite.data"
 local model = require "clcompute.suite.scaling_model"
 local statistics = require("clcompute.base").statistics
@@ -13,12 +14,16 @@ local statistics = require("clcompute.base").statistics
 local scaling = {}
 
 local ROUNDS = { full = 7, quick = 3 }
+local FEWEST = 3 -- rounds, however long they take
+local LIMIT = 20 -- seconds of an operation at a size
 
--- n of matrices and of vectors, by the type of the device.
+-- n of matrices and of vectors, by the type of the device, each from the smallest: one that would take longer than the
+-- limit, as the one before it tells, is skipped.
 local SIZES = {
-  full = { cpu = { matrices = { 2048, 4096 }, vectors = 1 << 25 },
-    gpu = { matrices = { 16384, 32768 }, vectors = 1 << 30 } },
-  quick = { cpu = { matrices = { 512 }, vectors = 1 << 20 }, gpu = { matrices = { 4096 }, vectors = 1 << 26 } },
+  full = { cpu = { matrices = { 2048, 4096 }, vectors = { 1 << 25 } },
+    gpu = { matrices = { 4096, 8192, 16384, 32768 }, vectors = { 1 << 26, 1 << 30 } } },
+  quick = { cpu = { matrices = { 512 }, vectors = { 1 << 20 } },
+    gpu = { matrices = { 4096 }, vectors = { 1 << 26 } } },
 }
 
 local UNIT = data.UNIT.float
@@ -128,6 +133,14 @@ local function finish(trial)
   end
 end
 
+--- Bytes that should have gone from rank to rank: a system that one device solves alone is gathered there.
+local function theory_of(trial)
+  local name, g, n = trial.case.name, trial.team.group, trial.n
+  local p, q = g.grid[1], g.grid[2]
+  if name == "lu and solve" and groups.gathers(g, n) then return model.gathered(n, p, q, g.block) end
+  return model.bytes(name, n, p, q)
+end
+
 local function row_of(trial, one, settings)
   local team, found = trial.team, statistics.summary(trial.times)
   local is_right = not trial.distance or trial.distance <= 1
@@ -139,7 +152,7 @@ local function row_of(trial, one, settings)
   if team.group then
     local grid = team.group.grid
     row.grid = ("%dx%d"):format(grid[1], grid[2])
-    row.theory = model.bytes(trial.case.name, trial.n, grid[1], grid[2])
+    row.theory = theory_of(trial)
   end
   if one and one ~= trial then
     local alone = statistics.median(one.times)
@@ -149,23 +162,47 @@ local function row_of(trial, one, settings)
   return row
 end
 
---- A case on all teams, in turns; rows of those with more than one device are related to the one device.
-local function measure_case(rows, teams, case, sizes, settings)
+--- Trials in turns, until they are as many as wanted or the time is over, which all ranks agree on.
+local function take_turns(trials, settings)
+  local start = cl.clock()
+  for round = 1, settings.rounds do
+    if round > FEWEST and settings.agree(cl.clock() - start) > settings.limit / 2 then return end
+    for _, trial in ipairs(trials) do trial.times[#trial.times + 1] = run_once(trial) end
+  end
+end
+
+--- A case on all teams; rows of those with more than one device are related to the one device.
+local function measure_case(rows, teams, case, size, settings)
   for _, kind in ipairs { "strong", "weak" } do
     local trials = {}
     for k, team in ipairs(teams) do
-      local n = kind == "weak" and grown(case, sizes, team.count) or sizes
+      local n = kind == "weak" and grown(case, size, team.count) or size
       if kind == "strong" or k > 1 or #teams > 1 then trials[#trials + 1] = begin(team, case, n, kind) end
     end
-    for _ = 1, settings.rounds do
-      for _, trial in ipairs(trials) do trial.times[#trial.times + 1] = run_once(trial) end
-    end
+    take_turns(trials, settings)
     for k, trial in ipairs(trials) do
       if kind == "strong" or k > 1 then rows[#rows + 1] = row_of(trial, trials[1], settings) end
       finish(trial)
     end
     collectgarbage()
     if #teams == 1 then return end
+  end
+end
+
+--- A case by its sizes, up to those that would take too long.
+local function measure_sizes(rows, teams, case, sizes, settings)
+  local before, took
+  for _, n in ipairs(sizes) do
+    local expected = before and took * (n / before) ^ (case.is_matrix and 3 or 1) or 0
+    if expected > settings.limit then
+      rows[#rows + 1] = { name = case.name, scaling = "strong", params = { n = n }, status = "skipped",
+        reason = ("it would take %.0f s, and may take %g (--limit)"):format(expected, settings.limit) }
+    else
+      settings.announce(case, n)
+      local start = cl.clock()
+      measure_case(rows, teams, case, n, settings)
+      before, took = n, settings.agree(cl.clock() - start)
+    end
   end
 end
 
@@ -199,7 +236,8 @@ function scaling.document(rows)
 end
 
 --- Measures, on the devices or, under mpirun, on the ranks of the job.
--- @tparam table options `devices`, `selector`, `quick`, `sizes` (n of matrices), `progress`
+-- @tparam table options `devices`, `selector`, `quick`, `sizes` (n of matrices), `limit` (seconds of an operation at a
+-- size), `progress`
 -- @treturn ?table a document; nil on ranks other than the first
 -- @treturn ?table its rows
 function scaling.measure(options)
@@ -208,14 +246,18 @@ function scaling.measure(options)
   local how = options.quick and "quick" or "full"
   local sizes = SIZES[how][devices[1].type == "cpu" and "cpu" or "gpu"]
   local teams = world.launcher and teams_of_ranks(world, options.selector) or teams_here(devices)
-  local settings = { rounds = ROUNDS[how], by = world.launcher and "ranks" or "devices of a process",
-    device = devices[1].name, driver = devices[1].driver, date = os.date "!%Y-%m-%dT%H:%M:%SZ" }
-  local rows, progress = {}, options.progress or function() end
-  for k, case in ipairs(CASES) do
-    for _, n in ipairs(case.is_matrix and (options.sizes or sizes.matrices) or { sizes.vectors }) do
-      if world.rank == 0 then progress { name = ("%s, n = %d"):format(case.name, n), done = k - 1, total = #CASES } end
-      measure_case(rows, teams, case, n, settings)
-    end
+  local rows, progress, done = {}, options.progress or function() end, 0
+  local settings = { rounds = ROUNDS[how], limit = options.limit or LIMIT,
+    by = world.launcher and "ranks" or "devices of a process", device = devices[1].name, driver = devices[1].driver,
+    date = os.date "!%Y-%m-%dT%H:%M:%SZ",
+    agree = function(seconds) return world.launcher and world:allreduce(seconds, "max") or seconds end,
+    announce = function(case, n)
+      if world.rank > 0 then return end
+      progress { name = ("%s, n = %d"):format(case.name, n), done = done, total = #CASES }
+    end }
+  for _, case in ipairs(CASES) do
+    measure_sizes(rows, teams, case, case.is_matrix and (options.sizes or sizes.matrices) or sizes.vectors, settings)
+    done = done + 1
   end
   if world.rank > 0 then return nil end
   return scaling.document(rows), rows

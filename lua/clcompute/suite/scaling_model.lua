@@ -24,6 +24,16 @@ local BYTES = {
 
 function model.bytes(name, n, p, q) return BYTES[name](n, p, q) end
 
+--- How many of n rows or columns, in blocks on a line of ranks, the first of these has.
+local function first_share(n, block, count)
+  return n // (block * count) * block + math.min(block, n % (block * count))
+end
+
+--- Bytes of a matrix that is gathered on the first rank.
+function model.gathered(n, p, q, block)
+  return SIZE * (n * n - first_share(n, block, p) * first_share(n, block, q))
+end
+
 --- Seconds that a rank needs to receive so many bytes, and to send as many.
 local function moving(machine, bytes, messages) return bytes / machine.link + messages * machine.latency end
 

@@ -131,9 +131,9 @@ known.reduce = {
     ahead = 8192 },
   { where = { type = "cpu" }, kernel = "reduce_chunks", group = 1, lanes = 64, granule = 2048, least = 65536,
     per_unit = 16, ahead = 0 },
-  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048,
-    least = 2048, per_unit = 8, ahead = 0, one_launch = 1 },
-  { where = {}, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "reduce_groups", group = 256, lanes = 4, granule = 4096,
+    least = 4096, per_unit = 3, ahead = 0, one_launch = 1 },
+  { where = {}, kernel = "reduce_groups", group = 256, lanes = 4, granule = 4096, least = 8192, per_unit = 4,
     ahead = 0 },
 }
 known.histogram = {

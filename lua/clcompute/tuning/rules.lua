@@ -187,7 +187,8 @@ end
 
 local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }
 
-local LANES = { map_chunks = POWERS, map_vectors = { 4 }, reduce_chunks = POWERS, scan_chunks = { 16 } }
+local LANES = { map_chunks = POWERS, map_vectors = { 4 }, reduce_chunks = POWERS, reduce_groups = { 1, 4 },
+  scan_chunks = { 16 } }
 
 -- Kernels whose groups are one work-item, which has a chunk.
 local ALONE = { reduce_chunks = { 1 }, scan_chunks = { 1 }, sort_move_chunks = { 1 } }
