@@ -132,7 +132,7 @@ copy = (cd $(1) && find . -type f) | while read -r file; do \
 
 # A shell loads a file of completions with the first word to complete; it asks the command, which knows.
 SHARE      = $(DESTDIR)$(PREFIX)/share
-completion = mkdir -p "$$(dirname "$(1)")" && printf '$(2)\n' >"$(1)"
+completion = printf '$(2)\n' >build/completion && install -D -m 644 build/completion "$(1)"
 
 install: all
 	install -D -m 755 -t "$(DESTDIR)$(LIBDIR)/clcompute" $(MODULES)

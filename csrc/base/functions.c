@@ -41,13 +41,30 @@ static int call_method(lua_State *L) {
   return f->call(L);
 }
 
-int clc_inmethod(lua_State *L) {
+/* Pushes the function that runs, and returns what it is in C. */
+static lua_CFunction push_running(lua_State *L) {
   lua_Debug running;
   lua_getstack(L, 0, &running);
   lua_getinfo(L, "f", &running);
-  const int is_method = lua_tocfunction(L, -1) == call_method;
+  return lua_tocfunction(L, -1);
+}
+
+int clc_inmethod(lua_State *L) {
+  const int is_method = push_running(L) == call_method;
   lua_pop(L, 1);
   return is_method;
+}
+
+const char *clc_pushrunning(lua_State *L) {
+  const lua_CFunction call = push_running(L);
+  if (call == call_function || call == call_method) {
+    lua_getupvalue(L, -1, 1);
+    const clc_Function *f = lua_touserdata(L, -1);
+    lua_pop(L, 2);
+    return lua_pushfstring(L, "%s: ", f->name);
+  }
+  lua_pop(L, 1);
+  return lua_pushliteral(L, "");
 }
 
 static void set_rows(lua_State *L, const clc_Function *rows, lua_CFunction call) {

@@ -27,4 +27,8 @@ void clc_checkcount(lua_State *L, const char *name, int most, int self);
 /* Whether the function that runs is one that was set as a method. */
 int clc_inmethod(lua_State *L);
 
+/* Pushes what messages of the function that runs begin with, "zeros: "; "" where it is none of a
+   list. */
+const char *clc_pushrunning(lua_State *L);
+
 #endif

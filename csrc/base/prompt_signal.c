@@ -10,8 +10,10 @@
 #include <lualib.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #define HANDLER "clcompute.interrupts" /* in the registry: what takes the handler away */
+#define IN_VAIN 3                      /* interrupts, from which on somebody is at a loss */
 #define DEEPEST 256 /* coroutines inside each other: more than Lua's C stack allows */
 #define MASK (LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT)
 
@@ -34,6 +36,12 @@ static void raise_interrupt(lua_State *L, lua_Debug *ar) {
   lua_error(L);
 }
 
+/* Lua runs no hook within a hook, a finalizer or a long call in C. */
+static void say_how_to_end(void) {
+  static const char text[] = "\nwhat runs cannot be interrupted: Ctrl-\\ ends the process\n";
+  (void)!write(STDERR_FILENO, text, sizeof text - 1);
+}
+
 static void handle(int signal) {
   if (!pthread_equal(pthread_self(), owner)) { /* a driver's thread took it */
     pthread_kill(owner, signal);
@@ -41,6 +49,7 @@ static void handle(int signal) {
   }
   interrupts++;
   if (computing == NULL) return;
+  if (interrupts == IN_VAIN) say_how_to_end();
   lua_sethook(computing, raise_interrupt, MASK, 1);
   for (int i = 0; i < depth; i++) lua_sethook(resumed[i], raise_interrupt, MASK, 1);
 }

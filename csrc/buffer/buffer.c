@@ -188,7 +188,7 @@ static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
   const int n = b->shape.n;
   size_t place = 0;
   if (given != n)
-    luaL_error(L, "%d-dimensional buffer: %s expected, got %d", n,
+    luaL_error(L, "%s%d-dimensional buffer: %s expected, got %d", clc_pushrunning(L), n,
                n == 1 ? "1 index" : lua_pushfstring(L, "%d indices", n), given < 0 ? 0 : given);
   for (int i = 0; i < n; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
@@ -235,8 +235,9 @@ static int buffer_reshape(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   const clc_Shape shape = clc_checkshape(L, 2, lua_gettop(L), b->dtype);
   if (clc_count(&shape) != b->count)
-    return luaL_error(L, "%s is %I elements, but the buffer has %I", clc_pushshape(L, &shape),
-                      (LUAI_UACINT)clc_count(&shape), (LUAI_UACINT)b->count);
+    return luaL_error(L, "reshape: %s is %I elements, but the buffer has %I",
+                      clc_pushshape(L, &shape), (LUAI_UACINT)clc_count(&shape),
+                      (LUAI_UACINT)b->count);
   clc_newview(L, b, 0, &shape);
   return 1;
 }

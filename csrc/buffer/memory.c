@@ -134,14 +134,15 @@ static LUAI_UACINT to_mib(cl_ulong bytes) {
 
 void clc_checkallocation(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes) {
   if (bytes > c->max_allocation)
-    luaL_error(L, "%s of %I MiB exceeds the largest this device allocates, %I MiB", type->name,
-               to_mib(bytes), to_mib(c->max_allocation));
+    luaL_error(L, "%s%s of %I MiB exceeds the largest this device allocates, %I MiB",
+               clc_pushrunning(L), type->name, to_mib(bytes), to_mib(c->max_allocation));
 }
 
 static void check_capacity(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes) {
   if (c->bytes + bytes > c->global_memory)
-    luaL_error(L, "%s of %I MiB does not fit: %I of the device's %I MiB are in use", type->name,
-               to_mib(bytes), to_mib(c->bytes), to_mib(c->global_memory));
+    luaL_error(L, "%s%s of %I MiB does not fit: %I of the device's %I MiB are in use",
+               clc_pushrunning(L), type->name, to_mib(bytes), to_mib(c->bytes),
+               to_mib(c->global_memory));
 }
 
 void clc_announce(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes) {

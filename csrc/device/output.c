@@ -122,6 +122,9 @@ void clc_capture(lua_State *L, clc_Device *d, lua_CFunction f, int n) {
   if (status != LUA_OK) {
     fwrite(lua_tostring(L, -1), 1, lua_rawlen(L, -1), stdout);
     lua_pop(L, 1);
+    luaL_where(L, 1); /* which the protected call has none of */
+    lua_insert(L, -2);
+    if (lua_type(L, -1) == LUA_TSTRING) lua_concat(L, 2);
     lua_error(L);
   }
   lua_remove(L, first);

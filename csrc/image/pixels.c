@@ -65,7 +65,8 @@ static int image_get(lua_State *L) {
   char pixel[4 * sizeof(cl_ulong)];
   const int given = lua_gettop(L) - 1;
   if (given != im->dims)
-    luaL_error(L, "%s: %d coordinates expected, got %d", clc_imagekind(im->type), im->dims, given);
+    luaL_error(L, "get: %s: %d coordinates expected, got %d", clc_imagekind(im->type), im->dims,
+               given);
   for (int i = 0; i < im->dims; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
     if (at < 1 || (lua_Unsigned)at > im->extent[i])

@@ -78,10 +78,12 @@ static int device_record(lua_State *L) {
 
 static int sequence_call(lua_State *L) {
   Sequence *s = check_sequence(L, 1);
-  const lua_Integer n = luaL_optinteger(L, 2, 1);
   clc_Device *d = s->recording.device;
+  lua_settop(L, lua_gettop(L) > 1 ? lua_gettop(L) : 2);
+  lua_rotate(L, 1, -1); /* the sequence last: messages count the turns as argument 1 */
+  const lua_Integer n = luaL_optinteger(L, 1, 1);
   if (lua_gettop(L) > 2) luaL_error(L, "sequence: at most 1 argument expected, a number of turns");
-  luaL_argcheck(L, n >= 0, 2, "turns must not be negative");
+  luaL_argcheck(L, n >= 0, 1, "turns must not be negative");
   if (d->context->recording != NULL) luaL_error(L, "a sequence cannot be recorded in another one");
   clc_Event *e = clc_newevent(L, d, "sequence");
   if (s->recording.prints) clc_beforeoutput();

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/base.h"
+
 /* Operations of isl; a kernel of a textbook takes a few thousands to 200,000. */
 #define DEFAULT_BUDGET 3000000
 
@@ -19,8 +21,10 @@ static int contains(const char *const keys[], const char *key) {
 static void check_keys(lua_State *L, const char *const keys[]) {
   lua_pushnil(L);
   while (lua_next(L, -2)) {
-    if (lua_type(L, -2) != LUA_TSTRING || !contains(keys, lua_tostring(L, -2)))
-      luaL_error(L, "no field '%s' is known here", luaL_tolstring(L, -2, NULL));
+    if (lua_type(L, -2) != LUA_TSTRING || !contains(keys, lua_tostring(L, -2))) {
+      const char *key = luaL_tolstring(L, -2, NULL);
+      luaL_error(L, "%sno field '%s' is known here", clc_pushrunning(L), key);
+    }
     lua_pop(L, 1);
   }
 }
@@ -34,9 +38,10 @@ static void keep(lua_State *L) {
 
 static void push_field(lua_State *L, const char *key, int type) {
   lua_pushstring(L, key);
-  if (lua_rawget(L, -2) != type)
-    luaL_error(L, "field '%s': %s expected, got %s", key, lua_typename(L, type),
-               luaL_typename(L, -1));
+  const int given = lua_rawget(L, -2);
+  if (given != type)
+    luaL_error(L, "%sfield '%s': %s expected, got %s", clc_pushrunning(L), key,
+               lua_typename(L, type), lua_typename(L, given));
 }
 
 void clc_checkinput(lua_State *L, const char *const keys[]) {
@@ -59,9 +64,11 @@ lua_Integer clc_checknumber(lua_State *L, const char *key, lua_Integer min, lua_
   push_field(L, key, LUA_TNUMBER);
   int integral;
   const lua_Integer n = lua_tointegerx(L, -1, &integral);
-  if (!integral || n < min || n > max)
-    luaL_error(L, "field '%s': integer within %I .. %I expected, got %s", key, (LUAI_UACINT)min,
-               (LUAI_UACINT)max, luaL_tolstring(L, -1, NULL));
+  if (!integral || n < min || n > max) {
+    const char *given = luaL_tolstring(L, -1, NULL);
+    luaL_error(L, "%sfield '%s': integer within %I .. %I expected, got %s", clc_pushrunning(L), key,
+               (LUAI_UACINT)min, (LUAI_UACINT)max, given);
+  }
   lua_pop(L, 1);
   return n;
 }
@@ -88,8 +95,10 @@ size_t clc_checklist(lua_State *L, const char *key) {
 }
 
 void clc_checkrow(lua_State *L, size_t i, const char *const keys[]) {
-  if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
-    luaL_error(L, "row %d: table expected, got %s", (int)i + 1, luaL_typename(L, -1));
+  const int given = lua_rawgeti(L, -1, (lua_Integer)i + 1);
+  if (given != LUA_TTABLE)
+    luaL_error(L, "%srow %d: table expected, got %s", clc_pushrunning(L), (int)i + 1,
+               lua_typename(L, given));
   keep(L);
   check_keys(L, keys);
 }

@@ -14,7 +14,7 @@ local here = select(2, ...) or "lua/clcompute/init.lua"
 --- Loads the C core, or raises what to do about a missing OpenCL loader.
 local function load_core()
   local ok, core = pcall(require, "clcompute.core")
-  if ok then return core end
+  if ok then return (getmetatable(core) or {}).core or core end
   if tostring(core):find("libOpenCL", 1, true) then
     error("clcompute: the OpenCL loader libOpenCL.so.1 is not installed; on Debian and Ubuntu: "
       .. "apt install ocl-icd-libopencl1 (and for the CPU pocl-opencl-icd)", 0)
@@ -102,6 +102,8 @@ local function complete(core)
   function internal.suggestion(word, object, methods, fields)
     return base.spelling.member(word, object, methods, fields, core)
   end
+  -- Lua names a function that `pcall` calls by the modules that have it: there is to be "clcompute.gemm" alone.
+  package.loaded["clcompute.core"] = setmetatable({}, { __index = core, __newindex = core, core = core })
   core.internal, core._VERSION = nil, base.version -- last: what failed before is tried again
 end
 

@@ -10,6 +10,15 @@ require "spec.helper" -- seeds math.random
 local WIDTHS = { [""] = 0, abc = 3, ["行列の積"] = 8, ["é"] = 1, ["e\u{301}"] = 1, ["матрица"] = 7, ["αβγ"] = 3,
   ["\u{1F680}"] = 2, ["\xff\xfe"] = 2, ["a\xe8\xa1"] = 3, ["\u{200B}"] = 0 }
 
+describe("a visible text", function()
+  it("has tabs and line ends, and escapes what else a terminal would obey", function()
+    for text, expected in pairs { ["a\tb\n"] = "a\tb\n", ["\27[31m\r\0"] = "\\x1B[31m\\x0D\\x00",
+      ["\127é行"] = "\\x7Fé行", ["\u{9B}31m"] = "\\xC2\\x9B31m", ["\x9B31m"] = "\\x9B31m", [""] = "" } do
+      assert.equal(expected, format.visible(text))
+    end
+  end)
+end)
+
 describe("the width of a text", function()
   it("is in columns of a terminal", function()
     for text, expected in pairs(WIDTHS) do assert.equal(expected, width.of(text), text) end

@@ -139,6 +139,17 @@ describe("help", function()
     has(told "Device:check", "oclgrind --data-races lua5.4 script.lua", "docs/isolation.md")
   end)
 
+  it("takes any text, and a long one soon", function()
+    for character in ("%[]().+-*?^$\\\0\xff"):gmatch "." do told(character .. "gemm" .. character) end
+    local start = os.clock()
+    for _, topic in ipairs { "", "%", "[^", "%b", "%f[", "(", "cl.%1", "gemm\xff", ("x"):rep(1e6), ("word "):rep(1e5),
+      ("."):rep(1e6) } do
+      told(topic)
+    end
+    assert.is_true(os.clock() - start < 10)
+    assert.equal("'\\x1B[2J' is not in the reference; help() lists what is\n", told "\27[2J")
+  end)
+
   it("says so where a value is none of the library's", function()
     for _, topic in ipairs { print, 7, {}, true } do has(told(topic), "nothing in the reference is about this") end
     has(told(nil), "about this nil")

@@ -69,6 +69,19 @@ describe("the prompt in a terminal", function()
     end
   end)
 
+  it("says how to end what cannot be interrupted, such as a hook", function()
+    local t <close> = opened { term = "dumb" }
+    t:type "debug.sethook(function() print 'begun' while true do end end, '', 1)\n"
+    t:expect "'', 1)"
+    t:expect "begun"
+    local is_said
+    for _ = 1, 9 do -- signals that come at once are one
+      t:type "\3"
+      is_said = is_said or pcall(t.expect, t, "Ctrl-\\ ends the process", 1)
+    end
+    assert.is_true(is_said)
+  end)
+
   for name, term in pairs { ["with lua-readline"] = "xterm", ["with plain lines"] = "dumb" } do
     it("shows results, keeps locals, and takes several lines, " .. name, function()
       if term == "xterm" and not has_readline then return pending "lua-readline is not installed" end
@@ -355,10 +368,22 @@ describe("the prompt behind a pipe", function()
 
   it("blames the line that was typed for what the library raises, without calls of the library", function()
     for text, message in pairs { ["cl.sum(3)"] = "sum: argument 1: buffer expected, got number",
-      ['d:load "/nowhere/x.npy"'] = "/nowhere/x.npy: No such file or directory" } do
+      ['d:load "/nowhere/x.npy"'] = "load: /nowhere/x.npy: No such file or directory" } do
       local code, _, err = piped(text .. "\n")
       assert.equal(1, code)
       assert.equal("stdin:1: " .. message .. "\n", err)
+    end
+  end)
+
+  it("escapes in messages what a terminal would obey", function()
+    for text, message in pairs { ["error '\27[31mred\\tblue'"] = "stdin:1: \\x1B[31mred\tblue",
+      ["cl['\27]0;']()"] = "stdin:1: clcompute has no '\\x1B]0;'",
+      ["= '\27[31m"] = "stdin:1: unfinished string near ''\\x1B[31m'",
+      ["cl.device(nil):program('kernel void f(', { name = '\27[2J' })"] = "\\x1B[2J does not build" } do
+      local code, _, err = piped(text .. "\n")
+      assert.equal(1, code)
+      assert.matches(message, err, 1, true)
+      assert.is_nil(err:find "\27")
     end
   end)
 

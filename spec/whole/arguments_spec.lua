@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Every function and method of the reference refuses extra arguments, and options that it does not know. Its
--- example is the valid call: the spec takes the function's place there, and calls it with more.
+--- Every function and method of the reference refuses extra arguments, options that it does not know, and arguments of
+-- another type, at the line of the script and by its name. Its example is the valid call: the spec takes the function's
+-- place there, and calls it with others.
 
 local helper = require "spec.helper"
 local cl = require "clcompute"
@@ -88,17 +89,49 @@ local function add_option(entry, f, given)
   refused("'no_such_option'", f, with(given, at, more))
 end
 
---- Runs the call of an entry with more than it takes, then as it is; returns whether there was one, and what it raised.
+--- Refused by every parameter there is.
+local THREAD = coroutine.create(print)
+
+--- Calls a function by its name, as line 1 of a script would.
+local function call_by_name(functions, name, list)
+  local script = load(("local functions, list = ...; local _ = functions.%s(table.unpack(list, 1, list.n))")
+    :format(name), "=script")
+  return pcall(script, functions, list)
+end
+
+--- Raises unless what a call raises begins with the place in the script and names the function, or the kernel.
+local function check_message(name, message)
+  message = tostring(message)
+  if not message:find "^script:1: " then error("no place in: " .. message, 0) end
+  local is_named = message:find(name, 1, true) or message:find("kernel '", 1, true)
+  if not is_named then error(("'%s' is not in: %s"):format(name, message), 0) end
+end
+
+--- Calls a function with something else in the place of each argument, and without any where it needs one.
+local function exchange_arguments(entry, functions, name, given)
+  local first = entry.kind == "method" and 2 or 1
+  for at = first, math.max(given.n, first) do
+    local ok, message = call_by_name(functions, name, with(given, at, THREAD))
+    if ok then error(("taken: a thread as argument %d"):format(at - first + 1), 0) end
+    check_message(name, message)
+  end
+  if not entry.params[1] or entry.params[1].is_optional then return end
+  local ok, message = call_by_name(functions, name, { n = first - 1, given[first - 1] })
+  if not ok then check_message(name, message) end
+end
+
+--- Runs the call of an entry with what it does not take, then as it is; returns whether there was one, and what it
+-- raised.
 local function run(entry)
   local functions, name = place_of(entry)
   local f, is_called, fault = functions[name], false, nil
   functions[name] = function(...)
-    if not is_called then
-      is_called = true
-      local given = table.pack(...)
-      local shape = entry.name == "Device:random" and { n = given.n - 1, table.unpack(given, 1, given.n - 1) } or given
-      fault = select(2, pcall(add_argument, entry, f, shape)) or select(2, pcall(add_option, entry, f, given))
-    end
+    functions[name] = f
+    is_called = true
+    local given = table.pack(...)
+    local shape = entry.name == "Device:random" and { n = given.n - 1, table.unpack(given, 1, given.n - 1) } or given
+    fault = select(2, pcall(add_argument, entry, f, shape)) or select(2, pcall(add_option, entry, f, given))
+      or select(2, pcall(exchange_arguments, entry, functions, name, given))
     return f(...)
   end
   local environment = setmetatable({ cl = cl, d = d, print = function() end }, { __index = _G })
@@ -109,7 +142,7 @@ local function run(entry)
   return is_called, not ok and message or nil
 end
 
-describe("extra arguments and unknown options are refused by", function()
+describe("arguments that a call does not take are refused by", function()
   for _, entry in ipairs(reference.read "library") do
     if entry.signature then
       it(entry.name, function()

@@ -142,7 +142,8 @@ describe("an installation", function()
   it("by make does, and is taken away again", function()
     local tree = folder .. "/made"
     succeeds(("mkdir -p %s/bin && echo mine >%s/bin/mine"):format(tree, tree))
-    succeeds("make -s install PREFIX=" .. tree)
+    succeeds("umask 077; make -s install PREFIX=" .. tree)
+    assert.equal("", succeeds(("find %s ! -perm -go+r -o -type d ! -perm -go+x"):format(tree))) -- others use it, too
     computes(tree)
     runs(tree, "-u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- it finds what was installed with it
     runs_by_link(tree .. "/bin/clcompute", tree)

@@ -44,6 +44,18 @@ function format.clean(value)
   return (format.utf8(tostring(value)):gsub("[\t\r\n]+", " "):gsub("%c", ""))
 end
 
+local CONTROLS = "[\0-\8\11-\31\127" -- all but the tab and the line end
+
+local function escape(bytes)
+  return (bytes:gsub(".", function(c) return ("\\x%02X"):format(c:byte()) end))
+end
+
+--- A text of several lines as a terminal may show it: what it would obey is escaped, "\x1B".
+function format.visible(text)
+  if not utf8.len(text) then return (text:gsub(CONTROLS .. "\x80-\xff]", escape)) end
+  return (text:gsub(CONTROLS .. "]", escape):gsub("\xC2[\x80-\x9F]", escape))
+end
+
 --- Bytes as the largest unit of which they are a multiple: 32768 as "32 KiB".
 function format.size(bytes)
   local i = 1

@@ -10,6 +10,7 @@ local base = {
   options = require "clcompute.base.options",
   places = require "clcompute.base.places",
   process = require "clcompute.base.process",
+  raising = require "clcompute.base.raising",
   reasons = require "clcompute.base.reasons",
   spelling = require "clcompute.base.spelling",
   statistics = require "clcompute.base.statistics",

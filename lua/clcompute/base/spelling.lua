@@ -29,8 +29,10 @@ end
 -- @tparam string name
 -- @treturn ?integer
 function spelling.near(word, name)
+  local most = math.max(1, #word // 3)
+  if math.abs(#word - #name) > most then return nil end -- soon, of a long word
   local distance = spelling.distance(name, word)
-  return distance <= math.max(1, #word // 3) and distance or nil
+  return distance <= most and distance or nil
 end
 
 --- Whether a name is the likelier one of two as far from a word: a letter is left out more often than written too many.

@@ -7,6 +7,7 @@ local arity = require("clcompute.base").arity
 local interleaving = require "clcompute.bench.interleaving"
 local options = require("clcompute.base").options
 local peak = require "clcompute.bench.peak"
+local raising = require("clcompute.base").raising
 local sweep = require "clcompute.bench.sweep"
 local timing = require "clcompute.bench.timing"
 
@@ -162,4 +163,4 @@ function bench.sweep(given)
   end)
 end
 
-return arity.functions(bench)
+return raising.guarded(arity.functions(bench))

@@ -4,6 +4,7 @@
 -- not look like success; faults, and how far a long command is, on standard error.
 
 local command_line = require "clcompute.cli.command_line"
+local format = require("clcompute.base").format
 local process = require("clcompute.base").process
 local terminal = require "clcompute.cli.terminal"
 local width = require("clcompute.base").width
@@ -48,14 +49,14 @@ end
 -- @tparam string message its own line breaks become blanks
 function output.complain(message)
   local line = message:gsub("^clcompute: ", ""):gsub("%s*\n%s*", " ")
-  io.stderr:write("clcompute: ", line, "\n")
+  io.stderr:write("clcompute: ", format.visible(line), "\n")
 end
 
 --- Writes what is wrong with a file on standard error, as it is: its first line begins with the place, which editors
 -- look for.
 -- @tparam string text
 function output.show_fault(text)
-  io.stderr:write(text, "\n")
+  io.stderr:write(format.visible(text), "\n")
 end
 
 -- --- JSON -----------------------------------------------------------------------

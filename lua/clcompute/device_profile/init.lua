@@ -9,6 +9,7 @@ local cl = require "clcompute"
 local host_costs = require "clcompute.device_profile.host_costs"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
+local raising = require("clcompute.base").raising
 local summary = require "clcompute.device_profile.summary"
 
 local device_profile = {}
@@ -81,14 +82,11 @@ local function run(experiment, lab)
     seconds = cl.clock() - start }
 end
 
-local function is_device(value)
-  local meta = type(value) == "userdata" and debug.getmetatable(value)
-  return (meta and meta.__name) == "clcompute.Device"
-end
-
 function device_profile.measure(device, given)
   given = options.check("measure", given or {}, MEASURE)
-  if not is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
+  if options.type_of(device) ~= "Device" then
+    error("measure: Device expected, got " .. options.type_of(device), 0)
+  end
   options.positive("measure", given, "seconds")
   local list, weights, start, current, done = chosen(given.only), {}, cl.clock(), nil, 0
   for i, experiment in ipairs(list) do weights[i] = WEIGHTS[experiment.name] or FEW end
@@ -147,4 +145,4 @@ function device_profile.document(profile)
   return { title = "How this device executes", subtitle = profile.device, facts = facts, sections = sections }
 end
 
-return arity.functions(device_profile)
+return raising.guarded(arity.functions(device_profile))

@@ -48,18 +48,19 @@ local function check_path(name, level, ...)
   if type(path) ~= "string" then
     error(("bad argument #1 to '%s' (path expected, got %s)"):format(name, type_given(...)), level + 1)
   end
+  if path == "" then error(("bad argument #1 to '%s' (path expected, got an empty text)"):format(name), level + 1) end
   if path:find("\0", 1, true) then
     error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(name), level + 1)
   end
 end
 
---- Calls f; what it raises begins with the path and stands at a level.
-local function call(path, level, f, ...)
+--- Calls f; what it raises begins with the name and the path and stands at a level.
+local function call(name, path, level, f, ...)
   local ok, result = pcall(f, ...)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
   -- The core's own messages start with the line of the library's file that called it.
-  error(("%s: %s"):format(path, (result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", ""))), level + 1)
+  error(("%s: %s: %s"):format(name, path, (result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", ""))), level + 1)
 end
 
 --- A method of that name whose argument is a path, behind which may stand options: f(object, path, options). What f
@@ -74,7 +75,7 @@ function files.method(name, f, known)
     check_path(name, 3, ...)
     local is_right, o = pcall(options.check, name, given == nil and {} or given, known or {})
     if not is_right then error(o, 3) end
-    return (call(path, 3, f, object, path, o))
+    return (call(name, path, 3, f, object, path, o))
   end
 end
 
@@ -84,7 +85,7 @@ function files.writer(name, f)
     local path = ...
     arity.check(name, 2, 2, ...)
     check_path(name, 2, ...)
-    return (call(path, 2, f, ...))
+    return (call(name, path, 2, f, ...))
   end
 end
 

@@ -3,7 +3,7 @@
 --- What every rank does for itself: map, saxpy, operators.
 
 local core = require "clcompute.core"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local rows = require "clcompute.groups.rows"
 local spread = require "clcompute.groups.spread"
 local type_of = require("clcompute.base").options.type_of

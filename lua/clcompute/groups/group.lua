@@ -6,7 +6,7 @@ local base = require "clcompute.base"
 local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local ranks_here = require "clcompute.groups.ranks_here"
-local raising = require "clcompute.groups.raising"
+local raising = base.raising
 local spread = require "clcompute.groups.spread"
 
 local arity, options = base.arity, base.options
@@ -275,7 +275,8 @@ function Group.__index(g, key)
     fail("%s: a group has none; it works on one device: g.devices lists them", key)
   end
   fail("a group has no field '%s'%s", tostring(key),
-    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half", core))
+    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half",
+      require "clcompute"))
 end
 
 function Group.__newindex(_, key) fail("a group has no field '%s' to set", tostring(key)) end
@@ -291,7 +292,7 @@ function Group.__tostring(g)
   return table.concat(lines, "\n")
 end
 
-group.metatable = Group
+group.metatable = raising.guarded_fields(Group)
 raising.guarded(arity.methods(methods, "Group"))
 
 return group

@@ -9,7 +9,7 @@ local elimination = require "clcompute.groups.elimination"
 local gathered = require "clcompute.groups.gathered"
 local options = require("clcompute.base").options
 local product = require "clcompute.groups.product"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local spread = require "clcompute.groups.spread"
 local substitution = require "clcompute.groups.substitution"
 

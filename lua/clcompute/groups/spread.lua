@@ -4,10 +4,9 @@
 -- elements, indices and files are those of a buffer on one device.
 
 local arity = require("clcompute.base").arity
-local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local placement = require "clcompute.groups.placement"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local rows = require "clcompute.groups.rows"
 local spelling = require("clcompute.base").spelling
 
@@ -307,7 +306,7 @@ function Spread.__index(a, key)
   local method = methods[key] or ELSEWHERE[key]
   if method or key == "is_released" then return method end
   fail("a spread buffer has no field '%s'%s", tostring(key),
-    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", core))
+    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", require "clcompute"))
 end
 
 function Spread.__newindex(a, key, value)
@@ -334,7 +333,7 @@ end
 
 Spread.__close = methods.release
 
-spread.metatable = Spread
+spread.metatable = raising.guarded_fields(Spread)
 raising.guarded(arity.methods(methods, "Spread"))
 
 return spread

@@ -188,7 +188,7 @@ end
 local function pack_list(kind, list)
   if type(list) ~= "table" then fail("buffer: list of tables expected, got %s", type(list)) end
   local parts, keys = {}, 0
-  for i, values in ipairs(list) do parts[i] = pack_fields(kind, values, ("%s[%d]"):format(kind.name, i)) end
+  for i, values in ipairs(list) do parts[i] = pack_fields(kind, values, ("buffer: %s[%d]"):format(kind.name, i)) end
   for _ in next, list do keys = keys + 1 end
   if keys > #parts then fail("buffer: a list has no other keys than 1 .. %d", #parts) end
   return table.concat(parts), #parts
@@ -205,7 +205,7 @@ local methods = {}
 
 function methods:pack(values)
   local kind = kind_of(self, "pack")
-  return (at_caller(pack_fields, kind, values, kind.name))
+  return (at_caller(pack_fields, kind, values, "pack: " .. kind.name))
 end
 
 function methods:unpack(bytes, i)

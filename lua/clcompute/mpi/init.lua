@@ -5,6 +5,7 @@
 
 local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
+local raising = require("clcompute.base").raising
 local type_of = require("clcompute.base").options.type_of
 local values = require "clcompute.mpi.values"
 
@@ -110,12 +111,15 @@ local function describe(value)
   return ("%s %s"):format(value.dtype, table.concat(value.shape, "x"))
 end
 
-local function check_root(where, world, root)
-  root = root or 0
-  if math.type(root) ~= "integer" or root < 0 or root >= world.size then
-    fail("%s: rank of 0 to %d expected, got %s", where, world.size - 1, tostring(root))
+local function check_rank(where, world, rank)
+  if math.type(rank) ~= "integer" or rank < 0 or rank >= world.size then
+    fail("%s: rank of 0 to %d expected, got %s", where, world.size - 1, tostring(rank))
   end
-  return root
+  return rank
+end
+
+local function check_root(where, world, root)
+  return check_rank(where, world, root == nil and 0 or root)
 end
 
 --- Sends bytes, and waits until they have gone.
@@ -126,7 +130,7 @@ end
 -- --- calls ----------------------------------------------------------------------------------------------
 
 function methods:send(value, to)
-  check_root("send", check(self), to)
+  check_rank("send", check(self), to)
   if to == self.rank then fail "send: to this rank itself" end
   send(self, pack("send", value), to)
   return self
@@ -138,7 +142,7 @@ function methods:recv(...)
   check(self)
   arity.check("recv", 2, 2, ...)
   if from == nil then into, from = nil, into end
-  check_root("recv", self, from)
+  check_rank("recv", self, from)
   if from == self.rank then fail "recv: from this rank itself" end
   return unpack("recv", self.ranks.recv(from), into)
 end
@@ -248,7 +252,7 @@ function methods:barrier()
   return self
 end
 
-arity.methods(methods, "World")
+raising.guarded(arity.methods(methods, "World"))
 World.__index = methods
 
 -- --- devices --------------------------------------------------------------------------------------------
@@ -267,7 +271,7 @@ function mpi.device(selector)
   return devices[world.node_rank % #devices + 1]
 end
 
-arity.functions(mpi)
+raising.guarded(arity.functions(mpi))
 
 local function begin()
   local world = new_world()

@@ -35,7 +35,7 @@ local function string_text(text, columns)
   local beginning = text:sub(1, is_text and TEXT or LINES * columns)
   local rest = #beginning < #text and ("%s of %d bytes"):format(DOTS, #text) or ""
   if not is_text then return quoted(beginning) .. rest end
-  return beginning:gsub("\n$", ""):gsub("[\0-\8\11-\31\127]", escape) .. rest
+  return format.visible((beginning:gsub("\n$", ""))) .. rest
 end
 
 -- --- tables ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 --- `help` of the prompt: what the reference says of a value or of a name, also of one that is half remembered.
 
+local format = require("clcompute.base").format
 local spelling = require("clcompute.base").spelling
 local width = require("clcompute.base").width
 
@@ -9,6 +10,7 @@ local help = {}
 
 local WIDEST = 100 -- columns of a text to be read
 local MOST = 12 -- suggestions
+local LONGEST = 100 -- columns of a topic
 local PART <const>, TEXT <const> = 3, 20 -- ranks: the topic is an end of the name; the text speaks of it
 
 -- --- words ---------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ end
 
 --- What is named so, with the options and fields of that name, and what else speaks of it in its first sentence.
 local function by_name(known, topic, columns)
-  topic = topic:gsub("[.:()]+$", "")
+  topic = width.cut(topic, LONGEST):gsub("[.:()]+$", "")
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
     local text = fields_text(known, topic, columns)
@@ -269,7 +271,9 @@ end
 -- @treturn string
 -- @treturn boolean whether it is known, also as a name of another library
 function help.text(known, topic, columns)
-  return (type(topic) == "string" and by_name or of_value)(known, topic, math.min(columns, WIDEST))
+  local tell = type(topic) == "string" and by_name or of_value
+  local text, is_known = tell(known, topic, math.min(columns, WIDEST))
+  return format.visible(text), is_known
 end
 
 --- The global `help`, which prints when it is called, and shows all names where it stands alone.

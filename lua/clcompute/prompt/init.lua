@@ -7,6 +7,7 @@ local catalogue = require "clcompute.prompt.catalogue"
 local completer = require "clcompute.prompt.completer"
 local display = require "clcompute.prompt.display"
 local editor = require "clcompute.prompt.editor"
+local format = require("clcompute.base").format
 local help = require "clcompute.prompt.help"
 local internal = require "clcompute.core.internal"
 local interrupt = require("clcompute.base").interrupt
@@ -26,6 +27,10 @@ local CALLERS = { ["clcompute/prompt/init"] = true, ["clcompute/cli/run"] = true
 
 local function columns()
   return internal.terminal_columns() or PIPE_COLUMNS
+end
+
+local function complain(text)
+  io.stderr:write(format.visible(text), "\n")
 end
 
 -- --- errors --------------------------------------------------------------------------------------
@@ -71,7 +76,7 @@ end
 -- @treturn string
 function prompt.fault(reason, traceback)
   local ok, text = pcall(text_of, reason, catalogue.new())
-  return (ok and text or interrupt.text(reason)) .. "\nstack traceback:\n" .. calls_of(traceback)
+  return format.visible(ok and text or interrupt.text(reason)) .. "\nstack traceback:\n" .. calls_of(traceback)
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
@@ -96,7 +101,7 @@ local function show(self, results)
   if results.n > 0 then
     io.stdout:write(display.results(results, columns(), self.catalogue), "\n")
   else
-    for _, text in ipairs(reasons.lost()) do io.stderr:write(text, "\n") end
+    for _, text in ipairs(reasons.lost()) do complain(text) end
   end
 end
 
@@ -108,7 +113,7 @@ local function compute(self, chunk)
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
   -- The text of an error is made by code of the user too, which may not end.
-  local further = internal.compute(function() io.stderr:write(describe(self, fault), "\n") end)
+  local further = internal.compute(function() complain(describe(self, fault)) end)
   if further then stderr:write "an error whose text cannot be made\n" end
   if fault.unhooked then stderr:write "the hook of debug.sethook is taken away\n" end
   put_back(self)
@@ -130,7 +135,7 @@ local function take(self, line)
   self.lines_before_chunk[session.label(text)] = self.lines_taken
   self.lines_taken = self.lines_taken + select(2, text:gsub("\n", "")) + 1
   if chunk then return compute(self, chunk) end
-  io.stderr:write(renamed(self, message), "\n")
+  complain(renamed(self, message))
   return false
 end
 

@@ -7,6 +7,7 @@ local arity = require("clcompute.base").arity
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local options = require("clcompute.base").options
+local raising = require("clcompute.base").raising
 local suite = require "clcompute.suite"
 local tuning = require "clcompute.tuning"
 
@@ -148,13 +149,16 @@ local function search(device, operation, dtype, settings, deadline)
 end
 
 function tune.run(device, given)
-  given = options.check("tune", given or {}, OPTIONS)
-  options.positive("tune", given, "seconds")
+  if options.type_of(device) ~= "Device" then
+    error("tune.run: Device expected, got " .. options.type_of(device), 0)
+  end
+  given = options.check("tune.run", given or {}, OPTIONS)
+  options.positive("tune.run", given, "seconds")
   local wanted = given.operations or tune.operations()
   local dtypes = given.dtypes or (device.has_double and { "float", "double" } or { "float" })
   for _, operation in ipairs(wanted) do
     if not candidates[operation] then
-      error(("tune: no operation '%s'; there are %s"):format(operation, table.concat(tune.operations(), ", ")), 0)
+      error(("tune.run: no operation '%s'; there are %s"):format(operation, table.concat(tune.operations(), ", ")), 0)
     end
   end
   local settings = { progress = given.progress or function() end }
@@ -174,4 +178,4 @@ function tune.run(device, given)
   return list
 end
 
-return arity.functions(tune)
+return raising.guarded(arity.functions(tune))

@@ -67,7 +67,8 @@ end
 local function file_of(source)
   for key in pairs(source) do
     if key ~= "file" then
-      error(("{ file = path } expected, it has '%s' too: options are the second argument"):format(key), 0)
+      error(("loops.compile: { file = path } expected, it has '%s' too: options are the second argument")
+        :format(key), 0)
     end
   end
   return source.file
@@ -93,7 +94,7 @@ function origin.of(source, options)
     local file = file_of(source)
     return { text = read_file(file), file = file, name = name }
   end
-  error(("function, text or { file = path } expected, got %s"):format(type(source)), 0)
+  error(("loops.compile: function, text or { file = path } expected, got %s"):format(type(source)), 0)
 end
 
 -- --- the functions of a text ---------------------------------------------------------------
