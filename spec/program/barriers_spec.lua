@@ -97,15 +97,16 @@ describe("a loop with barriers is told by its text:", function()
     for what, row in pairs {
       ["a function"] = { "source:1", "static inline void tree(local int *s, uint t) { " .. tree .. " }", "tree(s, t);" },
       ["a macro"] = { "source:1", "#define TREE " .. tree, "TREE" },
-      ["a macro with parameters"] = { "source:1", "#define TREE(s, t) do { " .. tree .. " } while (0)", "TREE(s, t);" },
+      ["a macro with parameters"] = { "source:1", "#define TREE(s, t) do { " .. tree .. " } while (0)",
+        "TREE(s, t);" },
       ["the head of a loop in a macro"] = { "source:1", "#define EACH for (uint k = 1; k < get_local_size(0); k *= 2)",
         "EACH { if (t % (2 * k) == 0) s[t] += s[t + k]; BARRIER }" },
       ["an included file"] = { folder .. "/tree.h:3", '#include "tree.h"', "tree(s, t);" },
       ["a goto"] = { "source:3", "", "uint k = 1; again: if (k < get_local_size(0)) {" ..
         " if (t % (2 * k) == 0) s[t] += s[t + k]; BARRIER k *= 2; goto again; }" },
     } do
-      local text = row[2] .. "\nkernel void f(global int *o) { local int s[256]; uint t = get_local_id(0); s[t] = 1; BARRIER\n"
-        .. row[3] .. "\nif (t == 0) o[0] = s[0]; }"
+      local text = row[2] .. "\nkernel void f(global int *o) {" ..
+        " local int s[256]; uint t = get_local_id(0); s[t] = 1; BARRIER\n" .. row[3] .. "\nif (t == 0) o[0] = s[0]; }"
       text = text:gsub("BARRIER", "barrier(CLK_LOCAL_MEM_FENCE);")
       assert.equal(row[1], suspect_of(text, folder), what)
       warnings_of(function() d:program(text, { include = { folder } }).f({ global = 256, group = 256 }, x) end)
