@@ -95,7 +95,8 @@ describe("a loop with barriers is told by its text:", function()
     local x = d:zeros("int", 1)
     helper.write(folder .. "/tree.h", "#define NOTHING\nvoid tree(local int *s, uint t) {\n" .. tree .. "\n}\n")
     for what, row in pairs {
-      ["a function"] = { "source:1", "static inline void tree(local int *s, uint t) { " .. tree .. " }", "tree(s, t);" },
+      ["a function"] = { "source:1", "static inline void tree(local int *s, uint t) { " .. tree .. " }",
+        "tree(s, t);" },
       ["a macro"] = { "source:1", "#define TREE " .. tree, "TREE" },
       ["a macro with parameters"] = { "source:1", "#define TREE(s, t) do { " .. tree .. " } while (0)",
         "TREE(s, t);" },
