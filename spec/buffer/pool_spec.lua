@@ -44,7 +44,7 @@ describe_pool("the pool of released memory", function()
 
   it("has nothing collected while memory goes round, and garbage before new memory is made", function()
     local collected = false
-    local n = math.max(1 << 20, d:info().global_memory // 64 // 1000) -- a GPU's collector hears of a 64th of its memory
+    local n = math.max(1 << 20, d:info().global_memory // 64 // 250) -- a GPU's collector hears of a 64th of its memory
     d:empty("float", n):release()
     collectgarbage()
     setmetatable({}, { __gc = function() collected = true end })
