@@ -7,7 +7,7 @@
 
 local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
-local raising = require "clcompute.groups.raising"
+local raising = require("clcompute.base").raising
 local spread = require "clcompute.groups.spread"
 
 local gathered = {}
