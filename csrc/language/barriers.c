@@ -20,8 +20,10 @@ static const char *const CALLS[] = {"get_*",  "abs*",   "add_sat", "clamp",  "cl
 
 typedef struct {
   clc_Search search;
-  const char *text, *end; /* what lines are counted from */
-  int loops;              /* around the statement */
+  const char *all, *text; /* what lines are counted from: text of the source, all before it */
+  const char *end;
+  int in_macro; /* a loop may have its body where the macro is used */
+  int loops;    /* around the statement */
   int depth;
   int *lines;
 } Reader;
@@ -138,7 +140,10 @@ static int is_added(clc_Span step) {
 }
 
 static void note(Reader *r, clc_Suspicion what, const char *place) {
-  if (r->lines[what] == 0) r->lines[what] = 1 + clc_countlines(r->text, place);
+  if (r->lines[what] != 0) return;
+  const int is_before = place < r->text;
+  const int line = 1 + clc_countlines(is_before ? r->all : r->text, place);
+  r->lines[what] = is_before ? -line : line;
 }
 
 static void read_statement(Reader *r, const char **p, Row *row);
@@ -248,10 +253,12 @@ static void judge_test(Reader *r, clc_Span test, const char *loop) {
    where it is a `do`. */
 static void read_loop(Reader *r, const char **p, Row *row, const char *loop, clc_Span test,
                       clc_Span step) {
-  Row body = {0};
+  const int is_do = test.start == test.end && step.start == step.end;
+  Row body = {.after_barrier = is_do && row->after_barrier}; /* as in do { ... } while (0) */
   const clc_Span first = leading_break(r, *p);
   const char *start = *p;
   read_body(r, p, &body);
+  if (r->in_macro && start == r->end) body.has_barrier = body.after_both = 1;
   if (step.start == step.end) step = (clc_Span){start, *p}; /* its last step */
   if (!body.has_barrier) {
     row->branches = 1;
@@ -297,8 +304,10 @@ static void read_block(Reader *r, const char **p, Row *row) {
   clc_nexttoken(p, r->end, &t);
 }
 
+/* A `goto` makes a loop of what it leads back to. */
 static void read_plain(Reader *r, const char **p, Row *row) {
   const clc_Span all = read_simple(r, p);
+  if (row->has_barrier && holds(all, "goto")) note(r, CLC_CALLINTEST, all.start);
   if (reaches(r, all, BARRIERS))
     add_barrier(row);
   else if (touches_memory(all))
@@ -330,22 +339,49 @@ static void read_statement(Reader *r, const char **p, Row *row) {
   r->depth--;
 }
 
-int clc_findsuspects(lua_State *L, const char *text, size_t start, int lines[CLC_SUSPICIONS]) {
-  const char *p = text + start;
-  Reader r = {.text = p, .end = text + strlen(text), .lines = lines};
+/* --- all of a program ------------------------------------------------------- */
+
+/* Of functions that kernels call the caller may have a barrier before the call. */
+static void read_functions(Reader *r) {
+  const char *p = r->all;
+  int is_kernel = 0;
   clc_Span t;
+  while (clc_nexttoken(&p, r->end, &t)) {
+    Row row = {.after_barrier = !is_kernel};
+    if (*t.start == '#')
+      p = clc_lineend(p);
+    else if (*t.start == '{')
+      read_block(r, &p, &row);
+    if (clc_isthe(t, "kernel") || clc_isthe(t, "__kernel")) is_kernel = 1;
+    if (*t.start == '{' || *t.start == ';') is_kernel = 0;
+  }
+}
+
+/* A macro's statements; where it is used a barrier may stand before it. */
+static void read_macro(Reader *r, clc_Span body) {
+  const char *p = body.start, *end = r->end;
+  r->end = body.end;
+  r->in_macro = 1;
+  if (p < body.end && *p == '(') read_parentheses(r, &p);
+  Row row = {.after_barrier = 1};
+  for (const char *before = NULL; p < body.end && p != before;) {
+    before = p;
+    read_statement(r, &p, &row);
+  }
+  r->in_macro = 0;
+  r->end = end;
+}
+
+int clc_findsuspects(lua_State *L, const char *text, size_t start, int lines[CLC_SUSPICIONS]) {
+  Reader r = {.all = text, .text = text + start, .end = text + strlen(text), .lines = lines};
   int found = 0;
   memset(lines, 0, CLC_SUSPICIONS * sizeof *lines);
   if (strstr(text, "barrier") == NULL && strstr(text, "wait_group_events") == NULL) return 0;
   r.search = clc_newsearch(L, text, BARRIERS);
-  while (clc_nexttoken(&p, r.end, &t)) {
-    Row row = {0};
-    if (*t.start == '#')
-      p = clc_lineend(p);
-    else if (*t.start == '{')
-      read_block(&r, &p, &row);
-  }
+  read_functions(&r);
+  for (size_t i = 0; i < r.search.n; i++)
+    if (r.search.definitions[i].is_macro) read_macro(&r, r.search.definitions[i].body);
   lua_pop(L, 1);
-  for (int i = 0; i < CLC_SUSPICIONS; i++) found |= lines[i] > 0;
+  for (int i = 0; i < CLC_SUSPICIONS; i++) found |= lines[i] != 0;
   return found;
 }

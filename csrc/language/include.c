@@ -39,8 +39,8 @@ static int take(Search *s, const char *path, int depth) {
   const char *text = there ? NULL : push_text(L, path);
   if (text != NULL) {
     there = 1;
-    lua_pushfstring(L, "#include \"%s\" /* %I bytes */\n%s\n", path, (LUAI_UACINT)lua_rawlen(L, -1),
-                    text);
+    lua_pushfstring(L, CLC_INCLUDED "\"%s\" /* %I bytes */\n%s\n", path,
+                    (LUAI_UACINT)lua_rawlen(L, -1), text);
     lua_rawseti(L, s->found, (lua_Integer)lua_rawlen(L, s->found) + 1);
     lua_pushboolean(L, 1);
     lua_setfield(L, s->seen, path);

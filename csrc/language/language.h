@@ -93,9 +93,9 @@ typedef enum clc_Suspicion {
   CLC_SUSPICIONS
 } clc_Suspicion;
 
-/* Stores for each suspicion the line of the first loop that has it, counted from 1 at text + start,
-   or 0. Returns whether there is one. Calls and barriers are found in macros and functions of the
-   text too; loops are not. */
+/* Stores for each suspicion the line of a loop that has it: from 1 on at text + start, negative and
+   from the beginning where it stands before that, 0 for none. Returns whether there is one. A loop
+   that stands in a function or in a macro is taken for one behind a barrier. */
 int clc_findsuspects(lua_State *L, const char *text, size_t start, int lines[CLC_SUSPICIONS]);
 
 /* --- the files that a text takes in: include.c ----------------------------- */
@@ -111,9 +111,11 @@ typedef struct clc_Included {
   int header_by_text, header_by_file; /* where the library's header is included */
 } clc_Included;
 
+#define CLC_INCLUDED "#included " /* what a path in quotes stands behind, and then the file */
+
 /*
- * Pushes the text of every file that the text includes, directly or not, each
- * behind a directive that tells its path and length; not that of the library's header. `options`
+ * Pushes the text of every file that the text includes, directly or not, each behind a line that
+ * tells its path and length; not that of the library's header. `options`
  * holds the folders ("-I dir"). Which of several files of that name the compiler takes is its
  * affair: all of them are there. Raises where one of them is no plain file.
  */

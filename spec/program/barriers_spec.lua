@@ -37,6 +37,29 @@ local function suspects(body)
   return found
 end
 
+--- Calls f, and returns the warnings that came meanwhile.
+local function warnings_of(f)
+  local own, list = warn, {}
+  _G.warn = function(...) list[#list + 1] = table.concat { ... } end
+  local ok, message = pcall(f)
+  _G.warn = own
+  assert(ok, message)
+  return list
+end
+
+--- The place of a loop with a call in its condition that is handed to Lua, of a whole source.
+local function suspect_of(text, folder)
+  local judge, found = internal.judge_loops, nil
+  internal.judge_loops = function(_, _, place)
+    found = place
+    return false
+  end
+  local ok, message = pcall(fast.program, fast, text, { include = { folder } })
+  internal.judge_loops = judge
+  assert(ok, message)
+  return found
+end
+
 local W2 = "if (t < 4) s[t]++;"
 
 describe("a loop with barriers is told by its text:", function()
@@ -64,6 +87,34 @@ describe("a loop with barriers is told by its text:", function()
     it(what, function() assert.equal(row[1], suspects((row[2]:gsub("W2", W2)))) end)
   end
 
+  it("wherever it stands", function()
+    local tree = "for (uint k = 1; k < get_local_size(0); k *= 2) { if (t % (2 * k) == 0) s[t] += s[t + k]; BARRIER }"
+    tree = tree:gsub("BARRIER", "barrier(CLK_LOCAL_MEM_FENCE);")
+    local folder = helper.folder()
+    local d = cl.device(fast.place, { careful = true })
+    local x = d:zeros("int", 1)
+    helper.write(folder .. "/tree.h", "#define NOTHING\nvoid tree(local int *s, uint t) {\n" .. tree .. "\n}\n")
+    for what, row in pairs {
+      ["a function"] = { "source:1", "static inline void tree(local int *s, uint t) { " .. tree .. " }", "tree(s, t);" },
+      ["a macro"] = { "source:1", "#define TREE " .. tree, "TREE" },
+      ["a macro with parameters"] = { "source:1", "#define TREE(s, t) do { " .. tree .. " } while (0)", "TREE(s, t);" },
+      ["the head of a loop in a macro"] = { "source:1", "#define EACH for (uint k = 1; k < get_local_size(0); k *= 2)",
+        "EACH { if (t % (2 * k) == 0) s[t] += s[t + k]; BARRIER }" },
+      ["an included file"] = { folder .. "/tree.h:3", '#include "tree.h"', "tree(s, t);" },
+      ["a goto"] = { "source:3", "", "uint k = 1; again: if (k < get_local_size(0)) {" ..
+        " if (t % (2 * k) == 0) s[t] += s[t + k]; BARRIER k *= 2; goto again; }" },
+    } do
+      local text = row[2] .. "\nkernel void f(global int *o) { local int s[256]; uint t = get_local_id(0); s[t] = 1; BARRIER\n"
+        .. row[3] .. "\nif (t == 0) o[0] = s[0]; }"
+      text = text:gsub("BARRIER", "barrier(CLK_LOCAL_MEM_FENCE);")
+      assert.equal(row[1], suspect_of(text, folder), what)
+      warnings_of(function() d:program(text, { include = { folder } }).f({ global = 256, group = 256 }, x) end)
+      assert.equal(256, x[1], what)
+    end
+    cl.device(fast.place, { careful = false })
+    assert(os.execute("rm -r " .. folder))
+  end)
+
   it("none that is right", function()
     for _, body in ipairs {
       "if (n > 8) { B W2 } B C", "if (n > 8) { B W2 B } C", "if (n > 8) { B S } C", "if (n > 8) { B W2 } S",
@@ -85,16 +136,6 @@ describe("a loop with barriers is told by its text:", function()
     end
   end)
 end)
-
---- Calls f, and returns the warnings that came meanwhile.
-local function warnings_of(f)
-  local own, list = warn, {}
-  _G.warn = function(...) list[#list + 1] = table.concat { ... } end
-  local ok, message = pcall(f)
-  _G.warn = own
-  assert(ok, message)
-  return list
-end
 
 --- POCL 3.1 adds to all elements, as if there were no `t < 32`.
 local WITHOUT_LOOP = { dtype = "int", n = 64, range = { global = 64, group = 64 }, expected = {}, source = [[
