@@ -202,3 +202,31 @@ describe("a message of an argument too many", function()
     end
   end)
 end)
+
+describe("a message of a wrong argument", function()
+  it("has the public name of a function that pcall calls", function()
+    for _, name in ipairs { "gemm", "saxpy", "lu" } do
+      assert.matches(("^bad argument #1 to 'clcompute.%s'"):format(name), select(2, pcall(cl[name], {})))
+    end
+  end)
+
+  it("names the method where a value is none that it takes", function()
+    local x, pair = d:buffer { { 1, 2 } }, cl.struct("pair", "int a; float b;")
+    local s, fill = cl.group({ d }):zeros("int", 2, 2), d:record(function() x:fill(0) end)
+    for words, f in pairs {
+      ["bad argument #1 to 'load' (path expected, got an empty text)"] = function() return (d:load "") end,
+      ["bad argument #1 to 'save' (path expected, got an empty text)"] = function() return (x:save "") end,
+      ["save: /none/a: No such file"] = function() return (x:save "/none/a") end,
+      ["reshape: 3 is 3 elements"] = function() return (x:reshape(3)) end,
+      ["zeros: buffer of "] = function() return (d:zeros("int", 1 << 40)) end,
+      ["pack: pair.a: number expected"] = function() return (pair:pack { a = "x", b = 1 }) end,
+      ["unpack: struct 2 of 1"] = function() return (pair:unpack(pair:pack { a = 1, b = 2 }, 2)) end,
+      ["a[1] of a spread matrix"] = function() return (s[1]) end,
+      ["has no field 'none' to set"] = function() s.none = 1 end,
+      ["bad argument #1 to 'fill' (number expected"] = function() return (fill "x") end,
+    } do
+      local message = helper.raises(words, f)
+      assert.matches("^%S*arguments_spec%.lua:%d+: ", message)
+    end
+  end)
+end)

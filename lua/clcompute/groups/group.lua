@@ -5,6 +5,7 @@
 local base = require "clcompute.base"
 local core = require "clcompute.core"
 local formats = require "clcompute.formats"
+local internal = require "clcompute.core.internal"
 local ranks_here = require "clcompute.groups.ranks_here"
 local raising = base.raising
 local spread = require "clcompute.groups.spread"
@@ -275,8 +276,7 @@ function Group.__index(g, key)
     fail("%s: a group has none; it works on one device: g.devices lists them", key)
   end
   fail("a group has no field '%s'%s", tostring(key),
-    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half",
-      require "clcompute"))
+    internal.suggestion(key, "group", methods, "devices grid block rank bytes has_double has_half"))
 end
 
 function Group.__newindex(_, key) fail("a group has no field '%s' to set", tostring(key)) end

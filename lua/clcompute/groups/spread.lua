@@ -5,10 +5,10 @@
 
 local arity = require("clcompute.base").arity
 local formats = require "clcompute.formats"
+local internal = require "clcompute.core.internal"
 local placement = require "clcompute.groups.placement"
 local raising = require("clcompute.base").raising
 local rows = require "clcompute.groups.rows"
-local spelling = require("clcompute.base").spelling
 
 local spread = { sizes = rows.sizes, operations = {} }
 
@@ -306,7 +306,7 @@ function Spread.__index(a, key)
   local method = methods[key] or ELSEWHERE[key]
   if method or key == "is_released" then return method end
   fail("a spread buffer has no field '%s'%s", tostring(key),
-    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", require "clcompute"))
+    internal.suggestion(key, "spread buffer", methods, "dtype shape count bytes device group"))
 end
 
 function Spread.__newindex(a, key, value)
