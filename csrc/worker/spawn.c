@@ -230,6 +230,11 @@ int clc_hasended(const clc_Process *p) {
   return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
 }
 
+int clc_hasstopped(const clc_Process *p) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 /* Where the program has children reaped by the system, their status is lost: -1. */
 int clc_reap(clc_Process *p, double patience) {
   const double start = clc_now();

@@ -201,6 +201,8 @@ typedef struct {
   int enclosed;   /* a descriptor that goes with the first byte, or -1 */
   int is_opening; /* one that comes is the supervisor's */
   double running; /* since when a kernel runs; 0: it does not yet */
+  double begun;   /* when a part of an answer came, which the rest should follow at once */
+  int stopped;    /* the process, by a signal */
   int ended;      /* the process closed its end, or the connection broke */
   int fault;      /* that broke it, of the system */
 } Exchange;
@@ -278,6 +280,7 @@ static void exchange(clc_Worker *w, Exchange *x, clc_Answer *answer) {
     x->sent += (size_t)n;
   }
   n = receive_more(w, x, answer);
+  if (n > 0 && x->received == 0) x->begun = clc_now();
   if (n > 0) x->received += (size_t)n;
   if (n == 0 || note_fault(x, n)) x->ended = 1;
   take_note(x, answer);
@@ -295,9 +298,10 @@ static void rest(clc_Worker *w, Exchange *x, double waited) {
   if (x->sent < w->used) p[0].events |= POLLOUT;
   if (waited < CLC_SPIN)
     clc_rest(waited);
-  else if (poll(p, 2, LONGEST_REST) <= 0)
+  else if (poll(p, 2, LONGEST_REST) <= 0) {
     x->ended = clc_hasended(&w->process);
-  else if (p[1].revents & POLLIN)
+    x->stopped = clc_hasstopped(&w->process);
+  } else if (p[1].revents & POLLIN)
     clc_supervise(w->process.supervisor, &w->process.tasks);
 }
 
@@ -338,6 +342,16 @@ static int note_end(clc_Worker *w, int fault) {
   return 0;
 }
 
+/* Whether a kernel has stopped the process, or written into the connection; then it is ended. */
+static int is_stuck(clc_Worker *w, const Exchange *x) {
+  const int is_cut = x->received > 0 && clc_now() - x->begun > PATIENCE;
+  if (!x->stopped && !is_cut) return 0;
+  clc_endworker(w);
+  snprintf(w->fate, sizeof w->fate, "its worker process %s, and was ended",
+           x->stopped ? "was stopped" : "sent what is no answer");
+  return 1;
+}
+
 /* Whether a limit has passed; then the process is ended. */
 static int passes_limit(clc_Worker *w, const Exchange *x, double start, clc_TimeLimits limits) {
   const int runs = x->running > 0;
@@ -373,7 +387,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   w->process.tasks = clc_mosttasks();
   for (exchange(w, &x, answer); x.received < sizeof *answer; exchange(w, &x, answer)) {
     if (x.ended) return note_end(w, x.fault);
-    if (passes_limit(w, &x, wait.start, limits)) return 0;
+    if (is_stuck(w, &x) || passes_limit(w, &x, wait.start, limits)) return 0;
     rest(w, &x, clc_now() - wait.start);
     check_or_end(L, w, &wait, what);
     if (w->generation != generation || w->process.pid == 0)

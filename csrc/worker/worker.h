@@ -65,6 +65,9 @@ int clc_spawn(clc_Process *p, const char *lua, const char *writable, const char 
 /* Whether the process has ended, or was reaped by others; it stays to be reaped. */
 int clc_hasended(const clc_Process *p);
 
+/* Whether a signal has stopped the process. */
+int clc_hasstopped(const clc_Process *p);
+
 /* Waits until the process ends, and kills it after so many seconds, with all that it started;
    returns waitpid's status. */
 int clc_reap(clc_Process *p, double patience);

@@ -36,7 +36,7 @@ kernel void ask(global long *out, global char *text, long n, long a, long b, lon
   out[1] = good;
 }]=]
 
-local CALLS = { open = 2, mmap = 9, mprotect = 10, ioctl = 16, mremap = 25, shmget = 29, socket = 41,
+local CALLS = { write = 1, open = 2, mmap = 9, mprotect = 10, ioctl = 16, mremap = 25, shmget = 29, socket = 41,
   sendto = 44, clone = 56, fork = 57, execve = 59, kill = 62, fcntl = 72, ftruncate = 77, mkdir = 83, unlink = 87,
   chmod = 90, ptrace = 101, getppid = 110, prctl = 157, mount = 165, tgkill = 234, keyctl = 250, prlimit64 = 302,
   process_vm_writev = 311, sched_setaffinity = 203, getrandom = 318, memfd_create = 319, bpf = 321,
@@ -185,6 +185,18 @@ describe("a kernel on an isolated device that makes system calls", function()
     assert.equal(("x"):rep(64), keep:string())
     ask_with(keep, 0, 1) -- and it can be given again
     assert.equal(("x"):rep(64), keep:string())
+  end)
+
+  it("is ended soon where it stops its process, or answers in place of it", function()
+    ask "getppid"
+    local start = cl.clock()
+    helper.raises("its worker process was stopped, and was ended", ask, "kill",
+      math.tointeger(isolated.workers()[1]), 19)
+    ask "getppid"
+    helper.raises("its worker process sent what is no answer, and was ended", ask_with,
+      d:buffer(("\1"):rep(8), "char", 8), 2, 1, "write", 3, 0, 8)
+    assert.is_true(cl.clock() - start < 20)
+    ask "getppid"
   end)
 
   it("is told nothing of the environment but what drivers look for", function()
