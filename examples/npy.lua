@@ -29,7 +29,7 @@ file:write("trailing rubbish")
 file:close()
 local ok, message = pcall(device.load, device, path)
 assert(not ok)
-print((message:gsub("^.-: ", "refused: ")))
+print((message:gsub("^load: .-: ", "refused: ")))
 
 if not arg[1] then os.remove(path) end
 print("everything came back as it was saved")

@@ -53,6 +53,13 @@ local function fit(most, size, bytes)
   return most
 end
 
+--- The bytes of an init, whose faults are the option's.
+local function pack_init(struct, init)
+  local ok, bytes = pcall(struct.pack, struct, init)
+  if ok then return bytes end
+  error(type(bytes) == "string" and bytes:gsub("^[^\n]-pack: ", "option 'init': ") or bytes, 0)
+end
+
 --- Structs of cl.struct, whose type has a name that none of a kernel's hides; nil for what is none.
 function accumulator.of_structs(where, struct, device)
   local layout = language.layout(struct)
@@ -64,8 +71,8 @@ function accumulator.of_structs(where, struct, device)
   return {
     type = "clc_result", dtype = "uchar", width = size, declarations = layout.declarations,
     alias = ("typedef %s clc_result;\n"):format(layout.name),
-    argument = function(init) return init and struct:pack(init) or ("\0"):rep(size) end,
-    alone = function(init) return struct:unpack(struct:pack(init)) end, -- every field, as of a result
+    argument = function(init) return init and pack_init(struct, init) or ("\0"):rep(size) end,
+    alone = function(init) return struct:unpack(pack_init(struct, init)) end, -- every field, as of a result
     read = function(buffer) return struct:unpack(buffer:string()) end,
     sizes = function(row)
       local group = fit(row.group, size, device.local_memory // 2)
