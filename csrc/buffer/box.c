@@ -19,12 +19,12 @@ static void locate(const clc_Box *b, size_t origin[3]) {
   origin[2] = at / slice;
 }
 
-static int is_packed(const clc_Box *b, const clc_Extent *e) {
+int clc_ispacked(const clc_Box *b, const clc_Extent *e) {
   return b->row == e->cols && (e->slices == 1 || b->slice == e->rows * e->cols);
 }
 
 int clc_hasroom(const clc_Box *b, const clc_Extent *e) {
-  if (b->buffer == NULL || (is_packed(b, e) && b->buffer->offset + b->first == 0)) return 1;
+  if (b->buffer == NULL || (clc_ispacked(b, e) && b->buffer->offset + b->first == 0)) return 1;
   size_t at[3];
   locate(b, at);
   const size_t end = e->slices > 1 ? (at[2] + e->slices) * b->slice
@@ -157,7 +157,7 @@ static int is_empty(const clc_Extent *e) {
   return e->slices == 0 || e->rows == 0 || e->cols == 0;
 }
 
-static size_t count(const clc_Extent *e) {
+size_t clc_countelements(const clc_Extent *e) {
   return e->slices * e->rows * e->cols;
 }
 
@@ -176,7 +176,7 @@ void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const vo
   clc_usedevice(L, d);
   if (is_empty(e)) return;
   clc_Buffer *stage =
-      clc_mustqueue(d) ? clc_pushstage(L, d, to->buffer->dtype, count(e), from) : NULL;
+      clc_mustqueue(d) ? clc_pushstage(L, d, to->buffer->dtype, clc_countelements(e), from) : NULL;
   if (stage == NULL) {
     move(L, packed(NULL, from, e), *to, *e, CLC_WRITE);
     return;
@@ -194,7 +194,7 @@ static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *
     lua_pop(L, 1);
     return;
   }
-  void *elements = clc_newelements(L, count(e) * from->buffer->dtype->size);
+  void *elements = clc_newelements(L, clc_countelements(e) * from->buffer->dtype->size);
   clc_readbox(L, from, e, elements);
   clc_writebox(L, to, e, elements);
   lua_pop(L, 1);
@@ -202,7 +202,7 @@ static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *
 
 /* As if the elements were copied first. */
 static void copy_within(lua_State *L, const clc_Box *from, const clc_Box *to, const clc_Extent *e) {
-  const clc_Shape shape = {1, {count(e)}};
+  const clc_Shape shape = {1, {clc_countelements(e)}};
   clc_Buffer *between = clc_newbuffer(L, to->buffer->device, to->buffer->dtype, &shape);
   const clc_Box middle = packed(between, NULL, e);
   move(L, *from, middle, *e, CLC_COPY);

@@ -69,14 +69,6 @@ static size_t size_of(const Load *l) {
   return l->from.buffer->dtype->size;
 }
 
-static size_t count_of(const clc_Extent *e) {
-  return e->slices * e->rows * e->cols;
-}
-
-static int is_packed(const clc_Box *b, const clc_Extent *e) {
-  return b->row == e->cols && (e->slices == 1 || b->slice == e->rows * e->cols);
-}
-
 static int is_read(const Load *l) {
   return l->slice == l->e.slices;
 }
@@ -101,7 +93,8 @@ static void step_over(Load *l, const clc_Extent *e) {
 static size_t piece_size(const clc_Ferry *f, const clc_Port *source) {
   size_t bytes = 0;
   for (int i = 0; i < f->n; i++)
-    if (f->loads[i].source == source) bytes += count_of(&f->loads[i].e) * size_of(&f->loads[i]);
+    if (f->loads[i].source == source)
+      bytes += clc_countelements(&f->loads[i].e) * size_of(&f->loads[i]);
   bytes /= PIECES;
   if (bytes < SMALLEST) bytes = SMALLEST;
   return bytes < source->room ? bytes : source->room;
@@ -230,7 +223,7 @@ static void count(const clc_Ferry *f) {
   const cl_ulong ns = (cl_ulong)((clc_now() - f->begun) * 1e9);
   for (int i = 0; i < f->n; i++) {
     const Load *l = &f->loads[i];
-    const size_t bytes = count_of(&l->e) * size_of(l);
+    const size_t bytes = clc_countelements(&l->e) * size_of(l);
     clc_Counter *read = clc_transfercounter(l->source->device, CLC_READ);
     clc_Counter *written = clc_transfercounter(l->target->device, CLC_WRITE);
     if (read != NULL) clc_addcall(read, ns, bytes);
@@ -287,13 +280,13 @@ void clc_completeferry(lua_State *L, clc_Ferry *f) {
 /* Whether a box is better packed by its device before it goes, or unpacked there when it came. */
 static int wants_packing(const clc_Box *b, const clc_Extent *e) {
   const size_t row = e->cols * b->buffer->dtype->size;
-  return !b->buffer->device->context->has_host_memory && !is_packed(b, e) && e->rows > 1 &&
-         row < ROW && count_of(e) * b->buffer->dtype->size <= MUCH;
+  return !b->buffer->device->context->has_host_memory && !clc_ispacked(b, e) && e->rows > 1 &&
+         row < ROW && clc_countelements(e) * b->buffer->dtype->size <= MUCH;
 }
 
 /* A packed box of a new buffer on the device of another one; the table at the top keeps it. */
 static clc_Box new_packed(lua_State *L, const clc_Buffer *like, const clc_Extent *e) {
-  const clc_Shape shape = {1, {count_of(e)}};
+  const clc_Shape shape = {1, {clc_countelements(e)}};
   clc_Buffer *b = clc_newbuffer(L, like->device, like->dtype, &shape);
   lua_rawseti(L, -2, luaL_len(L, -2) + 1);
   return (clc_Box){.buffer = b, .row = e->cols, .slice = e->rows * e->cols};
@@ -315,7 +308,8 @@ static void pack(lua_State *L, Load *l, int is_ready) {
     l->to = new_packed(L, l->to.buffer, &e);
     l->unpacked = l->to.buffer;
   }
-  if (is_packed(&l->from, &e) && is_packed(&l->to, &e)) l->e = (clc_Extent){1, 1, count_of(&e)};
+  if (clc_ispacked(&l->from, &e) && clc_ispacked(&l->to, &e))
+    l->e = (clc_Extent){1, 1, clc_countelements(&e)};
 }
 
 /* Pushes one with its loads. Its user value keeps the ports, and the memory of what is packed. */
@@ -382,6 +376,6 @@ int clc_isapart(const clc_Passage *p) {
 int clc_mustferry(const clc_Passage *p) {
   const clc_Context *a = p->from.buffer->device->context, *b = p->to.buffer->device->context;
   const size_t least = a->has_host_memory && b->has_host_memory ? FROM_CPU : FROM_GPU;
-  return clc_isapart(p) && count_of(&p->e) * p->from.buffer->dtype->size >= least &&
+  return clc_isapart(p) && clc_countelements(&p->e) * p->from.buffer->dtype->size >= least &&
          b->recording == NULL;
 }

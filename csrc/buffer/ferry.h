@@ -97,6 +97,11 @@ typedef struct clc_Corner {
 
 clc_Corner clc_cornerof(const clc_Box *b, size_t size);
 
+size_t clc_countelements(const clc_Extent *e);
+
+/* Whether a box lies without gaps. */
+int clc_ispacked(const clc_Box *b, const clc_Extent *e);
+
 /* Whether a command takes it: NVIDIA's driver wants room for the rest of the last row, and of the
    last slice, too. */
 int clc_hasroom(const clc_Box *b, const clc_Extent *e);

@@ -114,6 +114,13 @@ describe("a copy to another device", function()
 
   it("is given up where a buffer goes meanwhile, or an error of a hook ends it", function()
     local a, b = numbers(d, MANY, 6):reshape(1, MANY), other:zeros("float", 1, MANY)
+    local busy = d:program [[kernel void busy(global uint *x, uint rounds) {
+      uint v = x[0];
+      for (uint i = 0; i < rounds; i++) v = v * 1664525 + 1013904223;
+      x[0] = v;
+    }]].busy
+    local word = d:zeros("uint", 1)
+    busy(1, word, 100000000) -- or all may be read before the buffer goes
     local under_way = internal.carry {
       { source = a, at = { 1, 1 }, target = b, to_at = { 1, 1 }, size = { 1, MANY } } }
     b:release()
@@ -122,6 +129,7 @@ describe("a copy to another device", function()
     c:write(a)
     assert.is_true(a:string() == c:string())
     local steps = 0
+    busy(1, word, 100000000)
     local ok, message = pcall(function()
       debug.sethook(function()
         local callee, caller = debug.getinfo(2, "S"), debug.getinfo(3, "S")
