@@ -124,10 +124,12 @@ describe("the prompt in a terminal", function()
         t:expect "^C"
         t:expect "\n> "
       end
-      return t:converse "(descriptors())"
+      local least = math.huge -- what is open for a moment only is not meant
+      for _ = 1, 5 do least = math.min(least, tonumber(t:converse "(descriptors())")) end
+      return least
     end
     local before, after = clear(2), clear(20) -- what stays open was opened by the first two
-    assert.is_true(tonumber(after) <= tonumber(before), after .. " after " .. before)
+    assert.is_true(after <= before, after .. " after " .. before)
   end)
 
   it("has no line to clear where readline is not loaded", function()
