@@ -18,6 +18,9 @@ static const char *const CALLS[] = {"get_*",  "abs*",   "add_sat", "clamp",  "cl
                                     "mad24",  "mad_hi", "mul24",   "mul_hi", "popcount", "rhadd",
                                     "rotate", "select", "sub_sat", "vload*", NULL};
 
+/* What differs from work-item to work-item: the compiler takes such a condition for what it is. */
+static const char *const OWN[] = {"get_global_id", "get_local_id", NULL};
+
 typedef struct {
   clc_Search search;
   const char *all, *text; /* what lines are counted from: text of the source, all before it */
@@ -146,6 +149,24 @@ static void note(Reader *r, clc_Suspicion what, const char *place) {
   r->lines[what] = is_before ? -line : line;
 }
 
+/* Whether a condition compares values, without a call or another way to its answer. */
+static int is_plain_test(clc_Span test) {
+  const char *p = test.start;
+  clc_Span t, before = {NULL, NULL};
+  for (; clc_nexttoken(&p, test.end, &t); before = t) {
+    if (strchr("[,?", *t.start) != NULL) return 0;
+    if (*t.start == '(' && before.start != NULL && clc_isword(before)) return 0;
+  }
+  return before.start != NULL && find_operator(test, "&&") == NULL &&
+         find_operator(test, "||") == NULL && find_operator(test, "->") == NULL;
+}
+
+/* Whether a body leaves its loop, or a pass, before its end. */
+static int leaves_early(clc_Span body) {
+  return holds(body, "break") || holds(body, "continue") || holds(body, "return") ||
+         holds(body, "goto");
+}
+
 static void read_statement(Reader *r, const char **p, Row *row);
 
 /* --- rows ------------------------------------------------------------------- */
@@ -209,6 +230,7 @@ static void read_if(Reader *r, const char **p, Row *row) {
     return;
   }
   const Row *branch = then.has_barrier ? &then : &other;
+  note(r, CLC_UNPROVEN, start);
   row->has_barrier = row->barrier_on = 1;
   row->branches = branch->branches;
   row->ended = find_ended(start, &then, &other);
@@ -245,6 +267,7 @@ static void read_body(Reader *r, const char **p, Row *body) {
    merge. */
 static void judge_test(Reader *r, clc_Span test, const char *loop) {
   const clc_Span rest = alternative(test), before = {test.start, rest.start};
+  if (reaches(r, test, OWN)) return;
   if (find_operator(before, "&&") != NULL && touches_memory(test)) return;
   if (reaches(r, test, CALLS) || touches_memory(rest)) note(r, CLC_CALLINTEST, loop);
 }
@@ -270,6 +293,7 @@ static void read_loop(Reader *r, const char **p, Row *row, const char *loop, clc
     judge_test(r, first, loop);
   }
   if (ends_open(&body)) note(r, CLC_BARRIERINIF, loop);
+  if (!is_plain_test(test) || leaves_early((clc_Span){start, *p})) note(r, CLC_UNPROVEN, loop);
   row->has_barrier = row->barrier_on = row->loops = 1;
   row->branches = row->is_open = 0;
   row->ended = NULL;

@@ -90,6 +90,8 @@ typedef enum clc_Suspicion {
   CLC_BARRIERINIF, /* an `if` holds a barrier with another `if` behind it, and no barrier follows */
   CLC_LOOPSINIF, /* an `if` and its `else`: in one of them a loop with barriers, and an `if` behind
                     it */
+  CLC_UNPROVEN, /* none of these is known of it, but it is no plain loop: a comparison of values, and
+                   its barriers in no branch */
   CLC_SUSPICIONS
 } clc_Suspicion;
 

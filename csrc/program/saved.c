@@ -173,8 +173,8 @@ static void check_suspects(lua_State *L, const char *path, const char *suspects)
   if (clc_isdoubtful(L, suspects, 1))
     refuse(L, path,
            lua_pushfstring(L,
-                           "has a loop that this careful device's compiler gets wrong (%s): build "
-                           "the source, or save what was built with \"" CLC_OPTDISABLE "\"",
+                           "has a loop that this careful device's compiler may get wrong (%s): "
+                           "build the source, or save what was built with \"" CLC_OPTDISABLE "\"",
                            lua_pushlstring(L, suspects + blank, strcspn(suspects + blank, "\""))));
 }
 

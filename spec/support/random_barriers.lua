@@ -58,9 +58,10 @@ function Generator:join(state)
   self.written, self.shared = union(self.written, state[1]), union(self.shared, state[2])
 end
 
---- A uniform value or condition of a list; one that reads u is an access.
+--- A uniform value or condition of a list; one that reads u is an access. Of plain kernels without calls and memory.
 function Generator:uniform(list)
-  local text = one_of(list)
+  local text
+  repeat text = one_of(list) until not self.plain or not text:find "%w%(" and not text:find "[[_]"
   if text:find "%f[%w]u%f[%W]" then self:access("", "u") end
   return text
 end
@@ -116,6 +117,7 @@ function Generator:block(most)
 end
 
 STATEMENTS["if"] = function(self)
+  if self.plain then return STATEMENTS.store(self) end
   self:emit("if (%s) {", self:uniform(UNIFORM))
   local before = self:state()
   self:block(3)
@@ -170,6 +172,7 @@ local FORMS = {
   ["late break"] = { "for (uint $k = $start;; $step) {", "if (!($test)) break;", "" },
 }
 local FORM_NAMES = { "for", "for", "for", "while", "do", "break", "late break" }
+local PLAIN_NAMES = { "for", "for", "while" }
 
 local DOWN_TESTS = { "k > 0", "k > 0", "k >= get_work_dim()", "k > get_global_offset(0)" }
 
@@ -180,11 +183,11 @@ function Generator:counting(strides)
   local c = { k = strides and "k" or "i" .. self.loops, start = "0", kind = kind, reads_u = limit:find "u &" ~= nil }
   c.test, c.step = c.k .. " < " .. limit, c.k .. "++"
   if kind == "down" then
-    c.start, c.test, c.step = limit .. " / 2", one_of(DOWN_TESTS), "k /= 2"
+    c.start, c.test, c.step = limit .. " / 2", self.plain and "k > 0" or one_of(DOWN_TESTS), "k /= 2"
   elseif strides then
     c.start, c.step = "1", one_of { "k *= 2", "k <<= 1", "k += k" }
   end
-  local also = math.random(5)
+  local also = self.plain and 0 or math.random(5)
   if also == 1 then c.test = ("%s && (in[4] > 0 || %s < 2)"):format(c.test, c.k) end
   if also == 2 and kind ~= "down" then c.test = ("%s || (%s < 2 && in[3] > 0)"):format(c.test, c.k) end
   return c
@@ -195,7 +198,7 @@ function STATEMENTS.loop(self)
   if self.nesting == 2 then return STATEMENTS.store(self) end
   self.nesting, self.loops = self.nesting + 1, self.loops + 1
   local strides, had = not self.has_k and math.random(3) > 1, self.has_k
-  local c, name = self:counting(strides), one_of(FORM_NAMES)
+  local c, name = self:counting(strides), one_of(self.plain and PLAIN_NAMES or FORM_NAMES)
   local form = {}
   for i, text in ipairs(FORMS[name]) do form[i] = text:gsub("%$(%a+)", c) end
   self:barrier() -- what the condition reads
@@ -204,11 +207,11 @@ function STATEMENTS.loop(self)
   self.has_k, self.depth = had or strides, self.depth + 1
   local first = c.reads_u or math.random(3) == 1
   if first then self:barrier() end
-  if first and name == "for" and math.random(8) == 1 then self:emit("if (%s == 2) continue;", c.k) end
+  if first and name == "for" and not self.plain and math.random(8) == 1 then self:emit("if (%s == 2) continue;", c.k) end
   local continued = self:state()
   if strides then TREES[c.kind](self) end
   for _ = strides and 2 or 1, math.random(3) do self:statement() end
-  if math.random(6) == 1 then
+  if not self.plain and math.random(6) == 1 then
     self:emit("if (%s) break;", self:uniform(UNIFORM))
     continued = { union(continued[1], self.written), union(continued[2], self.shared) }
   end
@@ -232,9 +235,10 @@ end
 --- The text of a kernel of that name, `(global uint *out, global const uint *in, uint m)` with m = 64.
 -- @tparam integer seed which makes the same kernel each time
 -- @tparam string name
-function random_barriers.kernel(seed, name)
+-- @tparam[opt] boolean plain whether its barriers stand in no branch, and in loops that compare values alone
+function random_barriers.kernel(seed, name, plain)
   math.randomseed(seed, 22)
-  local g = setmetatable({ lines = {}, depth = 1, nesting = 0, loops = 0, written = {}, shared = {} }, Generator)
+  local g = setmetatable({ plain = plain, lines = {}, depth = 1, nesting = 0, loops = 0, written = {}, shared = {} }, Generator)
   g:emit "local uint s[64], r[64], u;"
   g:emit "const uint t = get_local_id(0), g = get_global_id(0), n = get_local_size(0);"
   g:emit "uint a = t;"

@@ -52,7 +52,7 @@ function answers.misreads_halves(device)
   return answers.verdict(device, answers.operation_tests.rows["image half"]) == "fault"
 end
 
-local WARNING = "clcompute: %s: %s: this device's compiler (%s, %s) gets such loops wrong; %s"
+local WARNING = "clcompute: %s: %s: this device's compiler (%s, %s) gets %s loops wrong; %s"
 local CAREFUL = "the program is built with -cl-opt-disable"
 
 --- Warns of loops that the device's compiler gets wrong (POCL 3.1), each by its own known answer.
@@ -64,10 +64,11 @@ function answers.judge_loops(device, is_saved, ...)
   if require "clcompute.answers.known_answer".is_running() then return false end
   for i, loop in ipairs(compiler_tests.loops) do
     local place = select(i, ...)
-    if place and answers.verdict(device, loop.test) == "fault" then
+    local minds = place and (device.careful or not loop.careful)
+    if minds and answers.verdict(device, loop.test) == "fault" then
       if is_saved and device.careful then return true end
-      local where = device.platform .. " " .. device.driver
-      warn(WARNING:format(place, loop.what, device.name, where, device.careful and CAREFUL or loop.remedy))
+      local where, which = device.platform .. " " .. device.driver, loop.careful and "some such" or "such"
+      warn(WARNING:format(place, loop.what, device.name, where, which, device.careful and CAREFUL or loop.remedy))
       if device.careful then return true end
     end
   end
