@@ -53,9 +53,11 @@ static int is_on(const char *variable) {
   return 1;
 }
 
-/* Clang counts errors and warnings on stderr, unless it shows no carets. POCL 3.1 takes no such
-   option, but one word with a tab in it, which is two for its compiler. */
-#define QUIET " -DCLC_QUIET\t-fno-caret-diagnostics"
+/* Clang counts errors and warnings on stderr, unless it shows no carets. Oclgrind hands the option
+   on; POCL 3.1 takes no such option, but one word with a tab in it, which is two for its compiler.
+ */
+#define QUIET " -fno-caret-diagnostics"
+#define POCL_QUIET " -DCLC_QUIET\t-fno-caret-diagnostics"
 
 static void fill_facts(lua_State *L, clc_Context *c) {
   const cl_device_id id = c->place.device;
@@ -69,7 +71,7 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   c->is_simulator = strstr(name, "Oclgrind") != NULL;
   c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   c->is_pocl31 = c->is_pocl && strstr(release, "PoCL 3.1") != NULL;
-  c->quiet_option = c->is_pocl31 ? QUIET : "";
+  c->quiet_option = c->is_pocl31 ? POCL_QUIET : c->is_simulator ? QUIET : "";
   lua_pop(L, 4);
   c->version = device < platform ? device : platform;
   c->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;

@@ -133,14 +133,20 @@ static int is_allowed(const char *word) {
   return takes_name(word);
 }
 
-/* Pushes the next option as compilers of all drivers take it: "-DX=1", "-I dir". */
-static const char *push_option(lua_State *L, int arg, const char **p) {
+/* Drivers read quotes each in its own way. */
+static void refuse_word(lua_State *L, int arg, const char *word, const char *all) {
+  const int quotes = strpbrk(all, "\"'\\") != NULL;
+  clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -I, -w, -W..., -g, -O%s",
+                  word, quotes ? "; values with blanks or quotes go into defines, a table" : "");
+}
+
+/* Pushes the next option at *p as compilers of all drivers take it: "-DX=1", "-I dir". */
+static const char *push_option(lua_State *L, int arg, const char **p, const char *all) {
   const char *word = push_word(L, p), *name = word + 2;
   const int is_named = takes_name(word);
   if (is_named && *name == '\0') name = push_word(L, p);
   if (!is_allowed(word) || strpbrk(is_named ? name : word, "\"\t\n\v\f\r") != NULL)
-    clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -I, -w, -W..., -g, -O",
-                    word);
+    refuse_word(L, arg, word, all);
   if (!is_named) return word;
   if (*name == '\0' || *name == '-') /* POCL dies of one at the end */
     clc_optionerror(L, arg, "options", "'%s' must be followed by a name", word);
@@ -152,7 +158,7 @@ const char *clc_pushbuildoptions(lua_State *L, int arg, const char *options) {
   const int top = lua_gettop(L);
   lua_pushliteral(L, "");
   for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
-    const char *option = push_option(L, arg, &p), *all = lua_tostring(L, top + 1);
+    const char *option = push_option(L, arg, &p, options), *all = lua_tostring(L, top + 1);
     lua_pushfstring(L, "%s%s%s", all, *all != '\0' ? " " : "", option);
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);

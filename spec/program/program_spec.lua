@@ -211,6 +211,7 @@ helper.describe_each("a program", function(d)
       { { options = "-w\0" }, "option 'options': the text holds a NUL byte" },
       { { include = { "/tmp\0" } }, "folder 1: a path without" },
       { { options = 1 }, "option 'options': string expected" },
+      { { options = '-DX="2 + 3"' }, "values with blanks or quotes go into defines, a table" },
       { { options = "-include /etc/passwd" }, "'-include' is none of" },
       { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
       { { options = "-w\t-fplugin=x.so" }, "is none of" }, { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
@@ -246,6 +247,14 @@ helper.describe_each("a build error", function(d)
       "nowhere" },
       d.program, d, BROKEN)
     helper.raises("life.cl does not build", d.program, d, BROKEN, { name = "life.cl" })
+  end)
+
+  it("is told by the error alone: the driver writes nothing itself", function()
+    local all = helper.output(([[
+      local d = require "clcompute".device(%q)
+      print(pcall(d.program, d, "kernel void f() { nowhere(); }"))]]):format(d.place))
+    assert.matches("nowhere", all, 1, true)
+    assert.not_matches("generated", all)
   end)
 
   -- Oclgrind and NVIDIA count lines by themselves, whatever #line says.
