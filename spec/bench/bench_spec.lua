@@ -787,6 +787,7 @@ describe("bench.sweep", function()
       helper.raises({ text }, sweep, given)
       assert.same({}, seen)
     end
+    helper.raises("sweep: option 'run': function expected, got nil", bench.sweep, { axes = { { "depth", { 1 } } } })
   end)
 
   it("makes a failed row of a run that raises", function()

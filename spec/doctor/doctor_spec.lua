@@ -128,7 +128,7 @@ describe("the doctor's report", function()
   end)
 
   it("refuses options it does not know", function()
-    helper.raises("unknown option 'devices'", doctor.examine, { devices = "0:0" })
+    helper.raises("doctor: unknown option 'devices'", doctor.examine, { devices = "0:0" })
     helper.raises("option 'limit': number expected, got string", doctor.examine, { limit = "1" })
     helper.raises("option 'limit': must be above 0", doctor.examine, { limit = 0 })
     helper.raises("table of options expected, got number", doctor.examine, 1)
@@ -451,6 +451,7 @@ describe("a source with get_local_size in a loop condition", function()
     for _, broken in ipairs { "rubbish\0\n\tfault\n", "ok" } do -- the second: a line that was cut off
       put("kept/verdicts", broken)
       for _ = 1, 2 do assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) end
+      assert.matches("\nfault\tget_local_size in a loop condition\t", helper.read(folder .. "/verdicts"), 1, true)
     end
     shell(("cd %s/kept && rm verdicts && mkfifo verdicts"):format(scratch))
     assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) -- does not wait for a writer
