@@ -119,6 +119,8 @@ static void read_arguments(lua_State *L, clc_Kernel *k, const clc_Text *text) {
       clc_askdeclaration(L, &k->kernel, i, &declared);
     restore_names(L, &declared, text->code);
     clc_readargument(L, &declared, text->code, &k->args[i]);
+    if (k->args[i].kind == CLC_IMAGE)
+      k->args[i].colour = clc_imagecolour(L, text->code, k->real_name, k->args[i].name);
   }
   if (k->h.released) luaL_error(L, "device is released"); /* by a finalizer */
 }

@@ -73,6 +73,7 @@ typedef struct clc_Argument {
   int width;                /* elements of a vector, 1 for a scalar */
   size_t size;              /* bytes of a value of another type; 0: not known */
   cl_mem_object_type image; /* the kind of an image */
+  const char *colour;       /* the type of its colours in the kernel, NULL: not known */
   int is_const;             /* what it points to, or the image, is only read */
   const char *space;        /* "private", "global", "constant" or "local" */
   char name[CLC_NAME], type[CLC_NAME];

@@ -365,6 +365,16 @@ static void check_other_access(const Setter *s, const clc_Image *im) {
   }
 }
 
+/* What a function for colours of another type gives is undefined: drivers give zeros or bits. */
+static void check_colour(const Setter *s, const clc_Image *im) {
+  const char *own = im->format.colour->name, *wanted = s->a->colour;
+  const char *verb = s->a->is_const ? "read" : "write";
+  if (wanted != NULL && strcmp(own, wanted) != 0)
+    complain(s, "the kernel %ss %s colours, those of an image '%s %s' are %s: call %s_image%s",
+             verb, wanted, im->format.order, im->format.type, own, verb,
+             *own == 'u' ? "ui" : lua_pushlstring(s->L, own, 1));
+}
+
 static void set_image(const Setter *s) {
   const clc_Image *im = clc_testhandle(s->L, s->idx, &clc_imagetype);
   if (im == NULL || im->type != s->a->image)
@@ -374,6 +384,7 @@ static void set_image(const Setter *s) {
   if (im->view != NULL && !s->a->is_const && s->k->device->context->is_pocl)
     complain(s,
              "POCL dies of a kernel that writes to an image on a buffer; let it take the buffer");
+  check_colour(s, im);
   check_other_access(s, im);
   clc_holdimage(s->L, s->target->recording, s->i, im);
   check_set(s, clc_setimage(s->k->device, s->target->kernel, s->i, im), sizeof im->mem);

@@ -64,6 +64,11 @@ clc_Span clc_findfile(const char *text, int *line);
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
+/* The type of colours, "float", "int" or "uint", that a kernel's own body reads or writes of an image
+   parameter; NULL: none, several, or none that the text tells. */
+const char *clc_imagecolour(lua_State *L, const char *text, const char *kernel,
+                            const char *parameter);
+
 /* Whether one of the names stands anywhere in the code of a text. */
 int clc_mentions(const char *text, const char *const names[]);
 

@@ -252,6 +252,50 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   return found;
 }
 
+/* --- images ------------------------------------------------------------ */
+
+/* The type of the colours that a built-in function reads or writes; NULL: it is another function.
+ */
+static const char *find_colour(clc_Span name) {
+  static const char *const suffixes[][2] = {
+      {"f", "float"}, {"h", "float"}, {"i", "int"}, {"ui", "uint"}};
+  const size_t length = (size_t)(name.end - name.start);
+  for (const char *const *stem = (const char *const[]){"read_image", "write_image", NULL};
+       *stem != NULL; stem++) {
+    if (length <= strlen(*stem) || memcmp(name.start, *stem, strlen(*stem)) != 0) continue;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+      if (clc_isthe((clc_Span){name.start + strlen(*stem), name.end}, suffixes[i][0]))
+        return suffixes[i][1];
+  }
+  return NULL;
+}
+
+static const char *colour_in(clc_Span body, const char *parameter) {
+  const char *p = body.start, *colour = NULL, *found = NULL;
+  clc_Span t;
+  while (clc_nexttoken(&p, body.end, &t)) {
+    if (*t.start == '#') return NULL; /* a branch may be left out */
+    if (clc_isthe(t, parameter) && found != NULL) {
+      if (colour != NULL && colour != found) return NULL;
+      colour = found;
+    }
+    if (*t.start != '(') found = find_colour(t);
+  }
+  return colour;
+}
+
+const char *clc_imagecolour(lua_State *L, const char *text, const char *kernel,
+                            const char *parameter) {
+  const clc_Search s = clc_newsearch(L, text, NULL);
+  const clc_Span name = {kernel, kernel + strlen(kernel)};
+  const char *colour = NULL;
+  for (size_t i = 0; i < s.n; i++)
+    if (same_text(s.definitions[i].name, name))
+      colour = s.definitions[i].is_macro ? NULL : colour_in(s.definitions[i].body, parameter);
+  lua_pop(L, 1);
+  return colour;
+}
+
 /* --- typedefs ---------------------------------------------------------- */
 
 #define DEEPEST 8 /* typedefs of typedefs */

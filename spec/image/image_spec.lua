@@ -326,6 +326,55 @@ helper.describe_each("an image", function(d)
   end)
 end)
 
+helper.describe_each("a kernel", function(d)
+  if not d.has_images then return it("needs images", pending) end
+
+  it("whose function is for colours of another type than an image's is refused", function()
+    local p = d:program [[
+      constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+      float4 of(read_only image2d_t im) { return read_imagef(im, s, (int2)(0)); }
+      kernel void readf(read_only image2d_t im, global float *x) { x[0] = read_imagef(im, s, (int2)(0)).x; }
+      kernel void readi(read_only image2d_t im, global float *x) { x[0] = read_imagei( im, s, (int2)(0)).x; }
+      kernel void readui(read_only image2d_t im, global float *x) { x[0] = read_imageui(im, s, (int2)(0)).x; }
+      kernel void writei(write_only image2d_t im) { write_imagei(im, (int2)(0), (int4)(7)); }
+      kernel void unclear(read_only image2d_t im, global float *x, int i) {
+        x[0] = i ? read_imagei(im, s, (int2)(0)).x : read_imagef(im, s, (int2)(0)).x;
+      }
+      kernel void some(read_only image2d_t im, global float *x) {
+        #ifdef FLOATS
+        x[0] = read_imagef(im, s, (int2)(0)).x;
+        #endif
+        x[0] = 3;
+      }
+      kernel void other(read_only image2d_t im, read_only image2d_t floats, global float *x) {
+        x[0] = get_image_width(im) + read_imagef(floats, s, (int2)(0)).x;
+      }
+      kernel void indirect(read_only image2d_t im, global float *x) { x[0] = of(im).x; }]]
+    local floats, ints, uints = d:image("r float", 2, 2), d:image("r int", 2, 2), d:image("r uint", 2, 2)
+    local x, images = d:zeros("float", 1), { f = floats:fill(3), i = ints:fill(3), ui = uints:fill(3) }
+    for suffix, im in pairs(images) do
+      for _, other in pairs(images) do
+        local f = p["read" .. suffix]
+        if im == other then
+          f(1, im, x)
+          assert.equal(3, x[1])
+        else
+          helper.raises("colours, those of an image '" .. other.format, f, 1, other, x)
+        end
+      end
+    end
+    helper.raises("argument 1 'im' (global image2d_t): the kernel reads float colours, those of an image 'r uint' are uint: "
+      .. "call read_imageui", p.readf, 1, uints, x)
+    helper.raises("writes int colours, those of an image 'r float' are float: call write_imagef", p.writei, 1, floats)
+    p.unclear(1, ints, x, 1)
+    assert.equal(3, x[1])
+    p.some(1, ints, x)
+    p.indirect(1, floats, x)
+    p.other(1, ints, floats, x)
+    assert.equal(5, x[1])
+  end)
+end)
+
 describe("an image", function()
   it("is copied to another device", function()
     local devices = {}
