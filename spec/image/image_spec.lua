@@ -363,8 +363,8 @@ helper.describe_each("a kernel", function(d)
         end
       end
     end
-    helper.raises("argument 1 'im' (global image2d_t): the kernel reads float colours, those of an image 'r uint' are uint: "
-      .. "call read_imageui", p.readf, 1, uints, x)
+    helper.raises({ "argument 1 'im' (global image2d_t): ",
+      "the kernel reads float colours, those of an image 'r uint' are uint: call read_imageui" }, p.readf, 1, uints, x)
     helper.raises("writes int colours, those of an image 'r float' are float: call write_imagef", p.writei, 1, floats)
     p.unclear(1, ints, x, 1)
     assert.equal(3, x[1])

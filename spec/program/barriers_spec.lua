@@ -92,16 +92,16 @@ describe("a loop with barriers is told by its text:", function()
   it("one that a careful device alone minds", function()
     for _, body in ipairs {
       "if (n > 8) { B S }", "if (n > 8) { S } else { B S }", "do { S B k0++; } while (k0 < 4);",
-      "while (in[0] > k0) { S B k0++; }", "while (k0 < 4 && n > 1) { S B k0++; }", "for (;;) { B if (++k0 > 4) break; }",
-      "while (k0++, k0 < 4) { S B }", "while (k0 < 4 ? n : 0) { S B k0++; }", "L { S if (in[1] > 7) continue; B }",
+      "while (in[0] > k0) { S B k0++; }", "while (k0 < 4 && n > 1) { S B k0++; }",
+      "for (;;) { B if (++k0 > 4) break; }", "while (k0++, k0 < 4) { S B }", "while (k0 < 4 ? n : 0) { S B k0++; }", "L { S if (in[1] > 7) continue; B }",
       "while (k0 < one()) { S B k0++; }",
     } do
       local wrong, unproven = suspects(body)
       assert.equal("", wrong, body)
       assert.equal("7", unproven, body)
     end
-    for _, body in ipairs { "L { W B }", "while (k0 < (n + 1) / 2) { S B k0++; }", "L { W B for (int j = 0; j < 2; j++) { S B } }",
-      "B if (n > 8) { S }", "L { if (k & 5) { S } else { W } B }" } do
+    for _, body in ipairs { "L { W B }", "while (k0 < (n + 1) / 2) { S B k0++; }",
+      "L { W B for (int j = 0; j < 2; j++) { S B } }", "B if (n > 8) { S }", "L { if (k & 5) { S } else { W } B }" } do
       local wrong, unproven = suspects(body)
       assert.equal("", wrong, body)
       assert.equal("0", unproven, body)
