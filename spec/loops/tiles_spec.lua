@@ -128,6 +128,66 @@ helper.describe_each("loop nests in tiles", function(device)
     end]], device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  --- Limits within n, at its ends, and such that adding 1 to them would wrap.
+  local function limits()
+    local list = { 0, 1, n - 1, n, math.maxinteger }
+    for i = #list + 1, n do list[i] = math.random(0, n) end
+    return list
+  end
+
+  it("are cut where a condition changes that holds from one pass on, or up to one", function()
+    for _, condition in ipairs { "j > w[i]", "w[i] < j", "j >= w[i]", "w[i] + 1 <= j", "j + 2 > w[i]", "j - i >= 3",
+      "i + j - n > 1" } do
+      local text = ([[function(a, b, w, n)
+        for i = 1, n do for j = 1, n do
+          b[i][j] = a[i][j]
+          if %s then b[i][j] = b[i][j] + a[i][j] * 2 end
+        end end
+      end]]):format(condition)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), limits(), n)
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      compiled(random_matrix(n, n), random_matrix(n, n), limits(), n)
+      assert.matches("long j_%d+_before = ", compiled:source())
+    end
+  end)
+
+  it("are cut with what stands behind else, before the change and from there on", function()
+    for _, condition in ipairs { "j < w[i]", "j <= w[i]", "w[i] >= j - 1", "j <= i" } do
+      check(([[function(a, b, w, n)
+        for i = 1, n do for j = 2, n - 1 do
+          if %s then
+            local t = a[i][j - 1]
+            b[i][j] = t * t
+          else
+            b[i][j] = a[i][j + 1] - 1
+          end
+        end end
+      end]]):format(condition), device, random_matrix(n, n), random_matrix(n, n), limits(), n)
+    end
+  end)
+
+  it("look at what a condition guards where it holds alone", function()
+    check([=[function(a, b, w, n)
+      for i = 1, n do for j = 1, n do
+        b[i][j] = 0.5
+        if j > w[i] then b[i][j] = a[j - w[i]] end
+      end end
+    end]=], device, random_matrix(1, n)[1], random_matrix(n, n), limits(), n)
+    check([=[function(a, w, n)
+      for i = 1, n do for j = 1, n do
+        a[i + 1][j] = a[i][j]
+        if j > w[i] then a[i + 1][j] = math.max(a[i][j], a[i][j - w[i]] + 0.25) end
+      end end
+    end]=], device, random_matrix(n + 1, n), limits(), n)
+    local list = limits()
+    list[3] = -2
+    local compiled = assert(loops.compile([=[function(a, b, w, n)
+      for i = 1, n do for j = 1, n do if j > w[i] then b[i][j] = a[j - w[i]] end end end
+    end]=], { device = device, force = true, target = "cpu" }))
+    assert.error_matches(function() compiled(random_matrix(1, n)[1], random_matrix(n, n), list, n) end,
+      ("line 2: .*index %d is outside of 1 .. %d"):format(n + 2, n))
+  end)
+
   it("keep locals for passes in steps, more of them than a tile has", function()
     local text = [[function(a, b, c, n)
       for i = 1, n do for j = 1, n, 2 do

@@ -155,6 +155,7 @@ end
 --- A kernel with a nest's parameters, whose body `print` adds.
 local function kernel_of(nest, name, context, print)
   local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
+  context.known = {}
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))

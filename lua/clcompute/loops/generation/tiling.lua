@@ -6,6 +6,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local cutting = require "clcompute.loops.generation.cutting"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
@@ -155,8 +156,19 @@ local function vectorised(node)
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
+--- A loop that is cut where its condition changes, both parts as vectors; nil where it cannot be.
+local function in_two(node)
+  local cut = node.parallel and cutting.of(node)
+  if not cut then return nil end
+  cut.before, cut.from = vectorised(ast.changed(node, { body = cut.before })),
+    vectorised(ast.changed(node, { body = cut.from }))
+  return cut.from.is_plain and ast.changed(node, { cut = cut }) or nil
+end
+
 --- An innermost loop, as vectors where it can be, or a part of it.
 local function innermost(node)
+  local cut = in_two(node)
+  if cut then return cut end
   local first, rest = fission.of(node)
   if not first then return vectorised(node) end
   return ast.node("do", { body = { vectorised(first), rest } }, node)
@@ -286,10 +298,10 @@ end
 
 --- Parallel loops with their lane innermost, or nil.
 local function sunk_in_task(node, most)
-  if node.kind ~= "for" or not node.parallel or node.irregular or faults.are_in { node } then return nil end
+  if node.kind ~= "for" or not node.parallel or node.irregular then return nil end
   local band = nested(node)
   local lane = lane_of(band)
-  if not lane then return nil end
+  if not lane or faults.are_in { node } and (lane < #band or has_loop(band[lane].body)) then return nil end
   local body, places = sinking.sink(band[lane], unrolling.apply(band[#band].body))
   if not body then return nil end
   local order = ordered(band, lane)
