@@ -32,8 +32,8 @@ local function with(body, at, others)
   return table.move(body, at + 1, #body, #list + 1, list)
 end
 
---- Where a condition changes: `lead`, a sum that grows by one from pass to pass, is compared by `op` with `limit`, which
--- is the same in all of them. nil where the condition is not like this.
+--- Where a condition changes: `lead`, a sum that grows by one from pass to pass, is compared by `op` with `limit`,
+-- which is the same in all of them. nil where the condition is not like this.
 local function comparison_of(condition, loop)
   local op, lead, limit = condition.op, condition.left, condition.right
   if not SWAPPED[op] or lead.type ~= "int" or limit.type ~= "int" or faults.are_in { condition } then return nil end
