@@ -188,6 +188,70 @@ helper.describe_each("loop nests in tiles", function(device)
       ("line 2: .*index %d is outside of 1 .. %d"):format(n + 2, n))
   end)
 
+  --- A matrix of numbers that are often equal, NaN, or one of both zeros.
+  local function special_matrix(rows, columns)
+    local kinds, list = { 0.0, -0.0, 0 / 0, 1.5, -1.5, math.huge, -math.huge, 0.0, -0.0, 2.0 }, {}
+    for i = 1, rows do
+      list[i] = {}
+      local few = math.random(2, #kinds)
+      for j = 1, columns do list[i][j] = kinds[math.random(few)] end
+    end
+    return list
+  end
+
+  local function packed(list)
+    local texts = {}
+    for i, value in ipairs(list) do texts[i] = value ~= value and "NaN" or string.pack("d", value) end
+    return table.concat(texts, " ")
+  end
+
+  it("look for the smallest and the largest in vectors, to the sign of zero", function()
+    local columns = helper.is_simulator(device) and 19 or 61
+    for _, step in ipairs { "if v < s then s = v end", "if v <= s then s = v end", "if s < v then s = v end",
+      "if s >= v then s = v end", "s = math.max(s, v)", "s = math.min(s, v)" } do
+      local text = ([[function(a, b, first, last, n, m)
+        for i = 1, n do
+          local s = first[i]
+          for k = i // 2 + 1, m do
+            local v = a[i][k] * b[k][i] + 0.5 * -first[i]
+            %s
+          end
+          last[i] = s
+        end
+      end]]):format(step)
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      for m = 1, columns, 9 do
+        local a, b, first = special_matrix(n, m), special_matrix(m, n), special_matrix(1, n)[1]
+        local expected, got = {}, {}
+        for i = 1, n do expected[i], got[i] = 0.0, 0.0 end
+        assert(load("return " .. text))()(a, b, first, expected, n, m)
+        compiled(a, b, first, got, n, m)
+        assert.equal(packed(expected), packed(got), text)
+      end
+      assert.matches("double8 kept = before", compiled:source())
+    end
+  end)
+
+  it("look for it pass by pass where it is read beside the comparison, or kept otherwise", function()
+    for _, step in ipairs { "if v < s then s = v * 2 end", "if v * s < s then s = v * s end", "s = math.max(v, s)",
+      "if v < s then s = v else s = s + 1 end", "local t = v if v < t then t = v end" } do
+      local text = ([[function(a, b, n)
+        for i = 1, n do
+          local s = 0.25
+          for k = 1, n do
+            local v = a[i][k]
+            %s
+          end
+          b[i][1] = s
+        end
+      end]]):format(step)
+      assert.not_matches("kept", check(text, device, random_matrix(n, n), random_matrix(n, n), n):source())
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      compiled(random_matrix(n, n), random_matrix(n, n), n)
+      assert.not_matches("kept", compiled:source())
+    end
+  end)
+
   it("keep locals for passes in steps, more of them than a tile has", function()
     local text = [[function(a, b, c, n)
       for i = 1, n do for j = 1, n, 2 do

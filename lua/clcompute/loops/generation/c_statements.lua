@@ -9,6 +9,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
+local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"
 local range_checks = require "clcompute.loops.generation.range_checks"
 
@@ -395,6 +396,12 @@ local function last_before(node, low, high, context)
   return clipped(low, high .. " + 1") .. " - 1"
 end
 
+--- A loop with other bounds, which are texts.
+local function between(loop, from, to)
+  return changed(loop, { from = ast.node("text", { text = from, type = "int" }),
+    to = ast.node("text", { text = to, type = "int" }) })
+end
+
 --- A loop in two parts, as `clcompute.loops.generation.cutting` has found them.
 local function print_cut(node, output)
   local id, cut, context = node.variable.id, node.cut, output.context
@@ -405,8 +412,7 @@ local function print_cut(node, output)
     add(output, ("const long %s = %s;"):format(last, last_before(node, low, high, context)), cut.condition)
     for _, part in ipairs { { cut.before, low, last }, { cut.from, last .. " + 1", high } } do
       local loop, first, final = table.unpack(part)
-      STATEMENTS["for"](changed(loop, { from = ast.node("text", { text = first, type = "int" }),
-        to = ast.node("text", { text = final, type = "int" }) }), output)
+      STATEMENTS["for"](between(loop, first, final), output)
     end
   end)
 end
@@ -414,6 +420,11 @@ end
 -- A loop. What all its passes read stands before it, and is not read where there is no pass.
 STATEMENTS["for"] = function(node, output)
   if node.cut then return print_cut(node, output) end
+  local found = not output.context.is_wide and extrema.of(node, output.context.real)
+  if found then
+    return extrema.print(node, found, output, { add = add, block = c_statements.block,
+      passes = function(from, to) print_for(between(node, from, to), output) end })
+  end
   if not node.common or #node.common == 0 then return print_for(node, output) end
   local context = output.context
   c_statements.block(output, ("if (%s %s %s) "):format(c_expression.plain(node.from, context),
