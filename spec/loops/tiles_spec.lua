@@ -252,6 +252,50 @@ helper.describe_each("loop nests in tiles", function(device)
     end
   end)
 
+  -- Loops that end where data say so, whose body is put where # is.
+  local UNTIL_DATA = [[function(a, b, n)
+    for i = 1, n do for j = 1, n do
+      local x, y, count = a[i][j], 0.5 * j, 0
+      #
+      b[i][j] = x + y * count
+    end end
+  end]]
+
+  local function source_of(text)
+    local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+    compiled(random_matrix(n, n), random_matrix(n, n), n)
+    return compiled:source()
+  end
+
+  it("go on together in loops that end where data say so", function()
+    for _, body in ipairs {
+      "while x < 3 and count < 40 do x, y = x * 1.25 + 0.1, y - x; count = count + 1 end",
+      "repeat x = x + 0.5; count = count + 1 until x > y or count > 30",
+      "while count < 20 do local t = x * x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.25 end; count = count + 1 end",
+      "while x > 0 do if x > 1 then x = x - 1 end; if y > 3 then y = y / 2; count = count + 2 end; x = x - 0.25 end",
+      "repeat local t = x + 1; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
+    } do
+      local text = UNTIL_DATA:gsub("#", function() return body end)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), n)
+      local is_masked = not helper.is_simulator(device) and not body:find "elseif"
+      assert.equal(is_masked, source_of(text):find "_count < 4L" ~= nil, body)
+    end
+  end)
+
+  it("go on alone in such loops where an error may be met, or vectors are bad at it", function()
+    for _, body in ipairs {
+      "while x > 0 do x = x - a[i][count % n + 1] * a[i][count % n + 1] - 0.1; count = count + 1 end",
+      "while count < 9 do count = count * 3 + 1 end",
+      "while true do x = x + 1; if not (x < i) then break end; y = y - x end",
+      "while x > 0 do x = x - 1 end; while y > 0 do y = y - 1 end",
+      "while x > 0 do x = x - math.abs(y) - 0.5 end",
+    } do
+      local text = UNTIL_DATA:gsub("#", function() return body end)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), n)
+      assert.not_matches("_count < 4L", source_of(text))
+    end
+  end)
+
   it("keep locals for passes in steps, more of them than a tile has", function()
     local text = [[function(a, b, c, n)
       for i = 1, n do for j = 1, n, 2 do

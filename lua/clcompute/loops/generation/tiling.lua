@@ -12,6 +12,7 @@ local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
 local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
+local masking = require "clcompute.loops.generation.masking"
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
@@ -31,6 +32,7 @@ local tiling = {}
 -- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU.
 
 local MANY = 1 << 16
+local LANES_TO_WAIT = 16
 
 local function limit(most, least, multiple)
   return { most = most, least = least, multiple = multiple }
@@ -49,6 +51,10 @@ local CLASSES = {
   sunk = function(row)
     return { small = row.vector, lane = limit(row.lane, math.min(4 * row.vector, row.lane), 1),
       rows = limit(row.block, 1, 1) }
+  end,
+  -- a loop without an end within, in which lanes wait for each other
+  masked = function(row)
+    return { small = row.vector, lane = limit(LANES_TO_WAIT, 1, 1), rows = limit(MANY, 1, 1) }
   end,
   -- loops within, none of which is a lane
   loops = function(row)
@@ -241,15 +247,16 @@ local function registers_of(order, lane, body, real)
 end
 
 --- A block whose lane is innermost, or nil.
-local function with_lane(band, body, real)
+local function with_lane(band, body, real, has_masks)
   local lane = lane_of(band)
   if not lane then return nil end
-  local sunk, places = sinking.sink(band[lane], body)
+  local masked = has_masks and masking.of(band[lane], body)
+  local sunk, places = sinking.sink(band[lane], masked or body)
   if not sunk then return nil end
   local order = ordered(band, lane)
   local registers = registers_of(order, band[lane], body, real)
-  return plan.part("tiles", { class = registers and "registers" or has_loop(body) and "sunk" or "flat", order = order,
-    lane = band[lane], body = finish(sunk), places = places, registers = registers })
+  local class = registers and "registers" or masked and "masked" or has_loop(body) and "sunk" or "flat"
+  return plan.part("tiles", { class = class, order = order, lane = band[lane], body = finish(sunk), places = places, registers = registers })
 end
 
 --- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
@@ -342,7 +349,7 @@ function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
   local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
-  local tiles = with_lane(some, body, real) or not target.is_wide and with_gathers(some, body)
+  local tiles = with_lane(some, body, real, target.has_masks) or not target.is_wide and with_gathers(some, body)
     or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end
