@@ -179,6 +179,10 @@ helper.describe_each("loop nests in tiles", function(device)
         if j > w[i] then a[i + 1][j] = math.max(a[i][j], a[i][j - w[i]] + 0.25) end
       end end
     end]=], device, random_matrix(n + 1, n), limits(), n)
+    local far, wide = random_matrix(1, 2049)[1], assert(loops.compile([=[function(a, b, w, n)
+      for j = 1, n do b[j] = a[(j - 1) * 9007199254740992 + w[1]] end
+    end]=], { device = device, force = true, target = "cpu" })) -- 2^53: the last index is the first one again
+    assert.error_matches(function() wide(far, copy(far), { 1 }, 2049) end, "index 9007199254740993 is outside")
     local list = limits()
     list[3] = -2
     local compiled = assert(loops.compile([=[function(a, b, w, n)
