@@ -174,23 +174,23 @@ describe("a sequential nest", function()
   local function random_sweep()
     local terms = {}
     for i = 1, math.random(1, 5) do
-      terms[i] = ("a[i + %d][j + %d]"):format(math.random(-1, 1), math.random(-2, 2))
+      terms[i] = ("a[i + %d][j + %d]"):format(math.random(-2, 2), math.random(-3, 3))
     end
     local value = ("(a[i][j - 1] + %s) * 0.25"):format(table.concat(terms, " + "))
     local body = ({ "a[i][j] = %s", "local t = %s; a[i][j] = t - a[i][j] * 0.5", "a[i][j] = %s + 0.125 * j - i",
       "a[i][j] = math.max(a[i][j - 1], %s)" })[math.random(4)]:format(value)
     return ([[function(a, n, m, first)
-      for _ = 1, 2 do for i = 2, m do for j = first, n do %s end end end
+      for _ = 1, 2 do for i = 3, m do for j = first, n do %s end end end
     end]]):format((body:gsub("%+ %-", "- ")))
   end
 
-  it("has two rows side by side where isl proves that right, with the results of Lua", function()
+  it("has rows side by side where isl proves that right, with the results of Lua", function()
     if device.type ~= "cpu" then return pending "no processor is here" end
     local count = 0
     for _ = 1, helper.long(300) or 25 do
       local text = random_sweep()
       local compiled = assert(loops.compile(text, { device = device }))
-      for _, size in ipairs { { 4, 5, 3 }, { 9, 8, 4 }, { 3, 3, 3 }, { 2, 4, 3 }, { 6, 2, 5 }, { 40, 31, 3 } } do
+      for _, size in ipairs { { 7, 6, 4 }, { 9, 13, 4 }, { 10, 9, 4 }, { 3, 9, 4 }, { 6, 2, 5 }, { 40, 31, 4 } } do
         local n, m, first = table.unpack(size)
         local values = matrix(50)
         local buffer = device:buffer(values, "double")

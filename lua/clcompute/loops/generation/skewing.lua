@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Lets two rows of a nest of sequential loops go side by side in a task, the second one some passes behind: where each
--- number waits for the one before it in its row, the other row is computed meanwhile.
+--- Lets rows of a nest of sequential loops go side by side in a task, each some passes behind the one before: where
+-- each number waits for the one before it in its row, the other rows are computed meanwhile. Of two rows it would be
 --
 --     for i = 2, n do for j = 2, n do a[i][j] = (a[i - 1][j] + a[i][j - 1]) / 2 end end
 --     for i = 2, n, 2 do
@@ -10,7 +10,7 @@
 --       a[i + 1][n] = ...
 --     end
 --
--- isl proves that no pass of the second row needs, or overwrites what is read by, a later one of the first.
+-- isl proves that no pass of a row needs, or overwrites what is read by, a later one of a row before it.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -20,7 +20,8 @@ local walk = require("clcompute.loops.tree").walk
 
 local skewing = {}
 
-local FARTHEST = 2 -- passes that the second row is behind
+local ROWS = 4 -- side by side
+local FARTHEST = 2 -- passes that a row is behind the one before
 local MOST_STATEMENTS = 4
 local BUDGET = 200000 -- isl's operations for a distance
 
@@ -44,11 +45,12 @@ local function in_row_before(text, ids)
   return text
 end
 
---- Whether the second row may be so many passes behind the first.
+--- Whether rows may be so many passes behind the one before.
 local function is_right(scop, outer, inner, behind)
   local ids, names = { outer.variable.id, inner.variable.id }, {}
   for i, id in ipairs(ids) do names[i] = id .. "_before" end
-  local order = { ("%s = %s - 1"):format(names[1], ids[1]), ("%s > %s + %d"):format(names[2], ids[2], behind) }
+  local order = { ("1 <= %s - %s < %d"):format(ids[1], names[1], ROWS),
+    ("%s > %s + %d * (%s - %s)"):format(names[2], ids[2], behind, ids[1], names[1]) }
   local list, accesses = {}, accesses_in(scop, inner)
   for _, from in ipairs(accesses) do
     for _, to in ipairs(accesses) do
@@ -88,7 +90,7 @@ local function chain_of(body, outer, inner)
   return is_own and walk.find(body, function(part) return is_before(part, target) end) and found or nil
 end
 
---- The loop within a row, where two rows may go side by side.
+--- The loop within a row, where rows may go side by side.
 local function within(node)
   local inner = node.body[1]
   local function is_plain(loop) return not loop.parallel and not loop.irregular and loop.step == 1 end
@@ -128,34 +130,46 @@ local function with_kept(inner, chain)
   return body, kept.variable, read
 end
 
---- Two rows side by side.
+--- Rows side by side.
 local function side_by_side(outer, inner, behind)
   local first = changed(outer.variable, { id = outer.variable.id .. "_first" })
-  local rows, at = { name_of(first), plus(name_of(first), 1) }, name_of(inner.variable)
+  local last, at = plus(name_of(first), ROWS - 1), name_of(inner.variable)
   local kept_body, kept, read = with_kept(inner, chain_of(inner.body, outer, inner))
-  local function copy(statements, row, pass, kept_name)
-    local others = { [outer.variable] = rows[row], [inner.variable] = pass, [kept] = kept_name }
+  local names = {}
+  for row = 1, ROWS do names[row] = ast.made_up(("%s_row%d"):format(kept.id, row), kept.type) end
+  -- Statements of a row, of the pass that it is at where the first row is at `pass`.
+  local function copy(statements, row, pass)
+    local others = { [outer.variable] = plus(name_of(first), row - 1), [kept] = names[row],
+      [inner.variable] = plus(pass, -behind * (row - 1)) }
     return clone.statements(statements, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
   end
-  local before, both = {}, {}
-  for row, ends in ipairs { { plus(inner.from, behind), at }, { inner.from, plus(at, -behind) } } do
-    local name = ast.made_up(("%s_row%d"):format(kept.id, row), kept.type)
-    local start = ast.node("local", { variable = name.variable, value = read })
-    before[row] = changed(copy({ start }, row, ends[1])[1], { variable = name.variable })
-    local statements = copy(kept_body, row, ends[2], name)
-    table.move(statements, 1, #statements, #both + 1, both)
+  local function loop(from, to, statements, top, bottom)
+    local body = {}
+    for row = top, bottom do
+      local own = copy(statements, row, at)
+      table.move(own, 1, #own, #body + 1, body)
+    end
+    return changed(inner, { from = from, to = to, body = body })
   end
-  local function loop(from, to, statements) return changed(inner, { from = from, to = to, body = statements }) end
-  local arm = ast.node("arm", {
-    condition = ast.node("binary", { op = "and", type = "bool", left = is_reached(rows[2], outer.to),
-      right = is_reached(plus(inner.from, behind), inner.to) }),
-    body = { loop(inner.from, plus(inner.from, behind - 1), copy(inner.body, 1, at)), before[1], before[2],
-      loop(plus(inner.from, behind), inner.to, both),
-      loop(plus(inner.to, 1 - behind), inner.to, copy(inner.body, 2, at)) } })
-  local last = ast.node("call", { name = "min", type = "int", arguments = { small(rows[2]), small(outer.to) } })
-  local alone = changed(outer, { from = rows[1], to = last })
-  return changed(outer, { variable = first, step = 2,
-    body = { ast.node("if", { arms = { arm }, otherwise = { alone } }) } })
+  local body, start = {}, plus(inner.from, behind * (ROWS - 1))
+  for row = 1, ROWS - 1 do -- one after the other they begin,
+    body[row] = loop(plus(inner.from, behind * (row - 1)), plus(inner.from, behind * row - 1), inner.body, 1, row)
+  end
+  for row = 1, ROWS do
+    local node = copy({ ast.node("local", { variable = kept, value = read }) }, row, start)[1]
+    body[#body + 1] = changed(node, { variable = names[row].variable })
+  end
+  body[#body + 1] = loop(start, inner.to, kept_body, 1, ROWS)
+  for row = 1, ROWS - 1 do -- and end
+    body[#body + 1] = loop(plus(inner.to, behind * (row - 1) + 1), plus(inner.to, behind * row), inner.body, row + 1,
+      ROWS)
+  end
+  local condition = ast.node("binary", { op = "and", type = "bool", left = is_reached(last, outer.to),
+    right = is_reached(start, inner.to) })
+  local top = ast.node("call", { name = "min", type = "int", arguments = { small(last), small(outer.to) } })
+  local alone = changed(outer, { from = name_of(first), to = top })
+  return changed(outer, { variable = first, step = ROWS, body = { ast.node("if", {
+    arms = { ast.node("arm", { condition = condition, body = body }) }, otherwise = { alone } }) } })
 end
 
 --- The statements of a task with rows side by side.
