@@ -15,6 +15,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local clone = require("clcompute.loops.tree").clone
+local faults = require "clcompute.loops.generation.faults"
 local isl_text = require("clcompute.loops.analysis").isl_text
 local walk = require("clcompute.loops.tree").walk
 
@@ -73,21 +74,31 @@ local function is_before(node, target)
   return true
 end
 
---- The only assignment of a row, if it computes a float from what the pass before stored, each row in its own elements.
+local function stores(node)
+  return node.kind == "assign" and node.target.array ~= nil
+end
+
+--- Whether a statement has choices, which wait for nothing where they are guessed.
+local function chooses(node)
+  return node.kind == "if" or node.op == "and" or node.op == "or"
+end
+
+--- The statement of a row that stores, if it computes a float from what the pass before stored, each row in its own
+-- elements; nil where others store, too.
 local function chain_of(body, outer, inner)
   local found, is_own
   for _, node in ipairs(body) do
-    if node.kind ~= "assign" and node.kind ~= "local" or node.kind == "assign" and found then return nil end
-    found = node.kind == "assign" and node or found
+    if stores(node) and found then return nil end
+    found = stores(node) and node or found
   end
   local target = found and found.target
-  if not target or not target.array or target.type ~= "float" then return nil end
+  if not target or target.type ~= "float" or walk.find(body, chooses) then return nil end
   for d, subscript in ipairs(target.subscripts) do
     local is_last = d == #target.subscripts
     if is_last and affine.multiple(subscript, inner.variable) ~= 1 then return nil end
     is_own = is_own or not is_last and (affine.multiple(subscript, outer.variable) or 0) ~= 0
   end
-  return is_own and walk.find(body, function(part) return is_before(part, target) end) and found or nil
+  return is_own and walk.find({ found.value }, function(part) return is_before(part, target) end) and found or nil
 end
 
 --- The loop within a row, where rows may go side by side.
@@ -95,7 +106,8 @@ local function within(node)
   local inner = node.body[1]
   local function is_plain(loop) return not loop.parallel and not loop.irregular and loop.step == 1 end
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
-  if walk.is_bounded_by(inner, node.variable) or #inner.body > MOST_STATEMENTS then return nil end
+  if walk.is_bounded_by(inner, node.variable) or #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
+    or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
   return chain_of(inner.body, node, inner) and inner or nil
 end
 
@@ -120,7 +132,7 @@ local function with_kept(inner, chain)
   local kept, read = ast.made_up(inner.variable.id .. "_kept", chain.target.type), nil
   local body = {}
   for i, node in ipairs(inner.body) do
-    body[i] = changed(node, { value = walk.replaced(node.value, function(part)
+    body[i] = node ~= chain and node or changed(node, { value = walk.replaced(node.value, function(part)
       if not is_before(part, chain.target) then return nil end
       read = part
       return kept
