@@ -113,13 +113,17 @@ end
 
 --- Measures the first calls on a device.
 -- @tparam ?string device a selector
--- @treturn table rows: `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the cache),
--- `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the clock;
+-- @tparam ?table names of those that are to be measured alone
+-- @treturn table rows: `name`, `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the
+-- cache), `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the clock;
 -- `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, seconds of
 -- the clock, which are part of `launch` and `binary`; or `fault`
-function cold.measure(device)
-  local rows = {}
-  for i, row in ipairs(FIRST) do rows[i] = measure(row, device) end
+function cold.measure(device, names)
+  local rows, wanted = {}, names and {}
+  for _, name in ipairs(names or {}) do wanted[name] = true end
+  for _, row in ipairs(FIRST) do
+    if not wanted or wanted[row.name] then rows[#rows + 1] = measure(row, device) end
+  end
   return rows
 end
 
