@@ -2,7 +2,7 @@
 --- What the first call of an operation costs on empty caches, ours and the drivers', in seconds of processor time: on a
 -- busy machine they change less than those of the clock. Each runs in a process of its own with folders of its own.
 
-local child = require "clcompute.warm.child"
+local code_process = require "clcompute.warm.code_process"
 local pocl_log = require "clcompute.warm.pocl_log"
 local process = require("clcompute.base").process
 
@@ -102,7 +102,7 @@ end
 local function measure(row, device)
   local folder <close> = new_folder()
   local code = PROGRAM:format(device and ("%q"):format(device) or "", row.code)
-  local pipe <close> = child.open(child.command(code, environment(folder.path, row.wait)) .. " 2>&1")
+  local pipe <close> = code_process.open(code_process.command(code, environment(folder.path, row.wait)) .. " 2>&1")
   local measured = { name = row.name, source = 0, binary = 0, kernels = {} }
   local last = read(measured, pipe)
   if not (pipe:close() and measured.seconds) then return { name = row.name, fault = last or "it ended early" } end
@@ -115,9 +115,9 @@ end
 -- @tparam ?string device a selector
 -- @tparam ?table names of those that are to be measured alone
 -- @treturn table rows: `name`, `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the
--- cache), `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the clock;
--- `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, seconds of
--- the clock, which are part of `launch` and `binary`; or `fault`
+-- cache), `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the
+-- clock; `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, seconds
+-- of the clock, which are part of `launch` and `binary`; or `fault`
 function cold.measure(device, names)
   local rows, wanted = {}, names and {}
   for _, name in ipairs(names or {}) do wanted[name] = true end

@@ -3,7 +3,7 @@
 -- building the same.
 
 local calls = require "clcompute.warm.calls"
-local child = require "clcompute.warm.child"
+local code_process = require "clcompute.warm.code_process"
 local internal = require "clcompute.core.internal"
 local process = require("clcompute.base").process
 
@@ -56,7 +56,7 @@ local function command(device, only, count)
   local words = {}
   for i = 1, count do
     local code = PROGRAM:format(device.place, device.isolated and "{ isolated = true }" or "nil", only, i, count)
-    words[i] = child.command(code, VARIABLES) .. " & "
+    words[i] = code_process.command(code, VARIABLES) .. " & "
   end
   return ("{ %swait; } 2>&1"):format(table.concat(words))
 end
@@ -70,7 +70,7 @@ function shares.run_all(device, only, tell)
   local list, weights = rows_of(device, only), {}
   for i, row in ipairs(list) do weights[i] = row.seconds end
   local count = math.min(tonumber(process.tool "nproc") or 1, MOST, #list)
-  local pipe <close> = child.open(command(device, only, count))
+  local pipe <close> = code_process.open(command(device, only, count))
   local begun, running, last = 0, count, nil
   for line in pipe:lines() do
     local word, rest = line:match "^(%l+)\t(.*)$"
