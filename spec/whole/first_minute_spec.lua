@@ -109,14 +109,15 @@ describe("the first minute", function()
 
   it("builds for the first calls no more than they launch, within seconds of processor time", function()
     if not helper.long(true) then return pending "it takes long here" end
-    -- kernels, and seconds on a machine whose processors others use too
-    local expected = { saxpy = { 1, 4 }, gemm = { 1, 4 }, gauss = { 3, 8 }, sum = { 1, 4 }, map = { 1, 4 },
-      scan = { 1, 4 }, ["gemm, fast"] = { device.has_double and 2 or 1, 60 } }
+    -- kernels, and seconds that a quiet machine must keep to, of which others that compute leave a quarter
+    local expected = { saxpy = { 1, 0.5 }, gemm = { 1, 0.8 }, gauss = { 3, 1 }, sum = { 1, 0.5 }, map = { 1, 0.5 },
+      scan = { 1, 0.5 }, ["gemm, fast"] = { device.has_double and 2 or 1, 4 } }
     for _, row in ipairs(require "clcompute.warm".cold(device.place)) do
-      local kernels, seconds = table.unpack(expected[row.name])
+      local builds, kernels, seconds = 0, table.unpack(expected[row.name])
       assert.is_nil(row.fault, row.fault)
-      assert.equal(kernels, select(2, row.kernels:gsub("%S+", "")), row.name .. ": " .. row.kernels)
-      assert(row.all < seconds, ("%s: %.2f s"):format(row.name, row.all))
+      for _, kernel in ipairs(row.kernels) do builds = builds + kernel.builds end
+      assert.equal(kernels, builds, row.name)
+      assert(row.all < 4 * seconds, ("%s: %.2f s"):format(row.name, row.all))
       if row.name ~= "gemm, fast" then assert.equal(0, row.binary) end
     end
   end)
@@ -189,6 +190,17 @@ describe("the first minute", function()
       wait $second
       echo $?]]):format(stuck, second:gsub("^", "env "))))
     assert.matches("^\nok\tslow\t[^\n]+\n$", helper.read(folder .. "/cache/verdicts"))
+  end)
+
+  it("computes right after processes that built were killed at any moment", function()
+    local path = helper.write(folder .. "/gemm.lua", [[
+      local cl = require "clcompute"
+      local a = cl.device():buffer { { 1, 2 }, { 3, 4 } }
+      print(cl.gemm(a, a)[1][2])]])
+    local command = command_of(path)
+    local killed = "timeout -s KILL %s env " .. command .. " >said 2>&1\n"
+    local moments = ("0.1 0.3 0.5 0.7 0.9"):gsub("%S+ ?", function(moment) return killed:format(moment) end)
+    assert.equal("10.0\n", orchestrate(("{ %s } 2>/dev/null\n%s"):format(moments, command)))
   end)
 
   it("lets processes compute, fork and end while another one builds", function()
