@@ -236,7 +236,7 @@ describe("a device whose compiler gets such loops wrong", function()
       assert.equal(list[1], text)
       for _, options in ipairs { { careful = true }, { careful = true, isolated = true } } do
         local place = list[1]:match "tree%.cl:%d+"
-        helper.raises({ "'binary'", "this careful device's compiler may get wrong (" .. place .. ")" }, load_on, options)
+        helper.raises({ "'binary'", "careful device's compiler may get wrong (" .. place .. ")" }, load_on, options)
         cl.device(fast.place, { careful = false, isolated = options.isolated })
       end
       warnings_of(function() fast:program({ binary = path }):save(path) end) -- saved again, it is as suspect
