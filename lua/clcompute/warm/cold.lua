@@ -116,8 +116,8 @@ end
 -- @tparam ?table names of those that are to be measured alone
 -- @treturn table rows: `name`, `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the
 -- cache), `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the
--- clock; `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, seconds
--- of the clock, which are part of `launch` and `binary`; or `fault`
+-- clock; `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, in
+-- seconds of the clock, which are part of `launch` and `binary`; or `fault`
 function cold.measure(device, names)
   local rows, wanted = {}, names and {}
   for _, name in ipairs(names or {}) do wanted[name] = true end
