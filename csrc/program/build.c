@@ -221,17 +221,30 @@ static void build_noticed(lua_State *L, const Job *j, clc_Code *code) {
   lua_settop(L, top);
 }
 
+/* Whether other processes would do the costly part of this build again. */
+static int is_missing(lua_State *L, const Job *j, int key) {
+  return is_worth_keeping(L, j) || !clc_iscached(L, key);
+}
+
+/* One process does what is missing while the others wait; returns whether one of these left a
+   binary, and pushes its declarations then. What is left on the stack holds the lock. */
+static int load_late(lua_State *L, const Job *j, int key, clc_Code *code) {
+  const int top = lua_gettop(L);
+  if (!is_missing(L, j, key) || clc_pushlock(L, key) != CLC_TAKENLATE) return 0;
+  if (clc_loadbinary(L, j->device, key, j->options, code)) return 1;
+  if (!is_missing(L, j, key)) lua_settop(L, top);
+  return 0;
+}
+
 /* Builds from the source, or from what another process has kept meanwhile; pushes declarations of
    the kernels, or nil. `key`: 0, nothing is kept. */
 static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
   const int top = lua_gettop(L);
   lua_pushnil(L);
-  if (key > 0 && clc_pushlock(L, key) == CLC_TAKENLATE &&
-      clc_loadbinary(L, j->device, key, j->options, code)) {
+  if (key > 0 && load_late(L, j, key, code)) {
     lua_replace(L, top + 1);
   } else {
     build_noticed(L, j, code);
-    if (j->device->context->is_pocl) lua_settop(L, top + 1); /* it keeps a build itself */
     check_names(L, j, &code->program);
     if (key > 0) keep(L, j, key, code);
   }
