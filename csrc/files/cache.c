@@ -32,10 +32,15 @@
 #define LIMIT ((uint64_t)256 << 20) /* bytes; then the oldest files go */
 #define KEPT (LIMIT / 4 * 3)        /* what is left of them */
 #define UNSEEN (LIMIT / 8)          /* bytes a state may store before it looks again */
+#define LEAST ((uint64_t)64 << 10)  /* bytes a file counts as: so many are kept, though empty */
 
 /* --- the folder, which does not grow for ever ------------------------------ */
 
 static const char stored_key = 0; /* registry: bytes stored since the size was looked at */
+
+static uint64_t weigh(uint64_t bytes) {
+  return bytes > LEAST ? bytes : LEAST;
+}
 
 const char *clc_pushcachefolder(lua_State *L) {
   const char *own = getenv("CLCOMPUTE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
@@ -49,7 +54,7 @@ const char *clc_pushcachefolder(lua_State *L) {
 
 typedef struct {
   time_t time;
-  uint64_t size;
+  uint64_t weight;
   char name[NAME_ROOM];
 } Entry;
 
@@ -77,7 +82,7 @@ static size_t list(const char *folder, Entry *entries, size_t room) {
     }
     if (entries != NULL) {
       entries[n].time = st.st_mtime;
-      entries[n].size = (uint64_t)st.st_size;
+      entries[n].weight = weigh((uint64_t)st.st_size);
       strcpy(entries[n].name, d->d_name);
     }
     n++;
@@ -87,7 +92,7 @@ static size_t list(const char *folder, Entry *entries, size_t room) {
 }
 
 /* Counts what is stored; whether it is time to look at the size of all. */
-static int is_due(lua_State *L, size_t stored) {
+static int is_due(lua_State *L, uint64_t stored) {
   const int first = lua_rawgetp(L, LUA_REGISTRYINDEX, &stored_key) == LUA_TNIL;
   const lua_Integer sum = lua_tointeger(L, -1) + (lua_Integer)stored;
   const int due = first || sum >= (lua_Integer)UNSEEN;
@@ -102,21 +107,21 @@ static void trim(lua_State *L, const char *folder) {
   size_t n = list(folder, NULL, SIZE_MAX);
   Entry *entries = lua_newuserdatauv(L, (n + 1) * sizeof *entries, 0);
   n = list(folder, entries, n);
-  for (size_t i = 0; i < n; i++) sum += entries[i].size;
+  for (size_t i = 0; i < n; i++) sum += entries[i].weight;
   int64_t excess = sum > LIMIT ? (int64_t)(sum - KEPT) : 0;
   qsort(entries, n, sizeof *entries, older_first);
   for (size_t i = 0; excess > 0 && i < n; i++) {
     remove(lua_pushfstring(L, "%s/%s", folder, entries[i].name));
     lua_pop(L, 1);
-    excess -= (int64_t)entries[i].size;
+    excess -= (int64_t)entries[i].weight;
   }
 }
 
 /* Told of a file that was stored: with the first of a state, and again after so many bytes,
-   removes the oldest files of the cache when all are too large together. */
-static void trim_cache(lua_State *L, size_t stored) {
+   removes the oldest files of the cache when all are too large together, or too many. */
+static void trim_cache(lua_State *L, uint64_t stored) {
   const int top = lua_gettop(L);
-  const char *folder = is_due(L, stored) ? clc_pushcachefolder(L) : NULL;
+  const char *folder = is_due(L, weigh(stored)) ? clc_pushcachefolder(L) : NULL;
   if (folder != NULL) trim(L, folder);
   lua_settop(L, top);
 }
@@ -163,6 +168,11 @@ static int read_all(int fd, char *p, size_t n) {
   return 1;
 }
 
+/* In use: among the oldest no more. Once a day will do. */
+static void note_use(int fd, const struct stat *st) {
+  if (st->st_mtime < time(NULL) - DAY) futimens(fd, NULL);
+}
+
 /* Pushes all of a file as a block and returns its size; 0: there is none. */
 static size_t push_bytes(lua_State *L, const char *path) {
   struct stat st;
@@ -174,8 +184,7 @@ static size_t push_bytes(lua_State *L, const char *path) {
   char *bytes = lua_newuserdatauv(L, n, 0);
   fd = open_own(path, &st);
   const int read = fd >= 0 && read_all(fd, bytes, n);
-  /* In use: among the oldest no more. Once a day will do. */
-  if (read && st.st_mtime < time(NULL) - DAY) futimens(fd, NULL);
+  if (read) note_use(fd, &st);
   if (fd >= 0) close(fd);
   if (read) return n;
   lua_pop(L, 1);
@@ -212,8 +221,10 @@ int clc_iscached(lua_State *L, int key) {
   const char *path = push_path(L, key);
   const int fd = path == NULL ? -1 : open_own(path, &st);
   if (path != NULL) lua_pop(L, 1);
-  if (fd >= 0) close(fd);
-  return fd >= 0;
+  if (fd < 0) return 0;
+  note_use(fd, &st);
+  close(fd);
+  return 1;
 }
 
 void clc_markcached(lua_State *L, int key) {
@@ -222,7 +233,10 @@ void clc_markcached(lua_State *L, int key) {
   if (path != NULL) {
     clc_makefolders(L, path);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) close(fd);
+    if (fd >= 0) {
+      close(fd);
+      trim_cache(L, 0);
+    }
   }
   lua_settop(L, top);
 }
@@ -266,7 +280,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     if (fd >= 0) {
       const int written = write_file(fd, &s, section);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
-      trim_cache(L, (size_t)size);
+      trim_cache(L, size);
     }
   }
   lua_settop(L, top);

@@ -458,6 +458,23 @@ describe("the cache of programs", function()
     assert.equal(5, left - old) -- those that the process stored
   end)
 
+  it("drops the oldest files, but for those in use, when there are too many", function()
+    local function age(first, last, names)
+      shell(([[cd %s/cache && for i in $(seq %d %d); do printf '%%016x.bin ' $i; done | xargs touch -d "9 days ago" &&
+        touch -d "10 days ago" %s]]):format(folder, first, last, names))
+    end
+    local function count() return select(2, files():gsub("%.bin\n", "")) end
+    local fresh = { CLCOMPUTE_BUILD = "" } -- POCL keeps what it built: a mark of no bytes tells of it
+    run("show(SOURCE)", fresh)
+    local used = kept():match "[^/]*$"
+    age(1, 4095, used)
+    run("show(SOURCE)", fresh) -- the last of 4096 files, and no more the oldest
+    assert.equal(4096, count())
+    run([[show(SOURCE .. "\n")]], fresh)
+    assert.equal(3072, count())
+    assert.truthy(files():find(used, 1, true))
+  end)
+
   it("never fails a build where the driver does not tell the kernels", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
