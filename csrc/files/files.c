@@ -224,10 +224,11 @@ void clc_pushwritten(lua_State *L, int descriptor) {
 }
 
 void clc_makefolders(lua_State *L, const char *path) {
+  const int is_for_all = clc_fillsforall(L);
   char *copy = strcpy(lua_newuserdatauv(L, strlen(path) + 1, 0), path);
   for (char *p = copy + 1; (p = strchr(p, '/')) != NULL; p++) {
     *p = '\0';
-    mkdir(copy, 0700);
+    if (mkdir(copy, 0700) == 0 && is_for_all) chmod(copy, 0755); /* whatever umask is */
     *p = '/';
   }
   lua_pop(L, 1);
@@ -247,6 +248,12 @@ static int cache_folder(lua_State *L) {
   return 1;
 }
 
+/* cache_folders() --> those to read from, the own one first. */
+static int cache_folders(lua_State *L) {
+  clc_pushcachefolders(L);
+  return 1;
+}
+
 /* make_folders(path): makes the folder of a path and those above it. */
 static int make_folders(lua_State *L) {
   clc_makefolders(L, luaL_checkstring(L, 1));
@@ -263,6 +270,7 @@ static int append_text(lua_State *L) {
       open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
   int added =
       fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && write(fd, text, n) == (ssize_t)n;
+  if (added && clc_fillsforall(L)) fchmod(fd, CLC_FORALL);
   if (fd >= 0 && close(fd) != 0) added = 0;
   lua_pushboolean(L, added);
   return 1;
@@ -281,6 +289,7 @@ static int name_text(lua_State *L) {
 void clc_openfiles(lua_State *L) {
   static const luaL_Reg functions[] = {{"append_text", append_text},
                                        {"cache_folder", cache_folder},
+                                       {"cache_folders", cache_folders},
                                        {"make_folders", make_folders},
                                        {"name_text", name_text},
                                        {"new_file", new_file},

@@ -11,7 +11,7 @@
    it has no compiler worth sparing. */
 static int is_kept(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
-  const int kept = clc_pushcachefolder(L) != NULL &&
+  const int kept = clc_pushcachefolders(L) > 0 &&
                    strcmp(clc_pushplatformtext(L, d->context->place.platform, CL_PLATFORM_NAME),
                           "Oclgrind") != 0;
   lua_settop(L, top);

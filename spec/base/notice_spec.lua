@@ -28,7 +28,8 @@ describe("a notice", function()
       io.write "[building " io.flush()
       local p = d:program("kernel void k(global int *x) { x[0] = 42; }", { name = "k\27.cl" })]])
       :format(device.place, isolated)
-    local environment = { TERM = "xterm", PATH = folder .. ":" .. os.getenv "PATH", CLCOMPUTE_SANDBOX = "off", -- for `ld`
+    local environment = { TERM = "xterm", PATH = folder .. ":" .. os.getenv "PATH",
+      CLCOMPUTE_SANDBOX = "off", -- the worker's links too
       CLCOMPUTE_BUILD = "", CLCOMPUTE_CACHE = folder .. "/cache", POCL_CACHE_DIR = folder .. "/pocl" }
     helper.output(build, environment)
     environment.CLCOMPUTE_BUILD = mode

@@ -12,6 +12,7 @@ local warm = {
   examples = {
     "clcompute warm                  # the device that scripts take",
     "clcompute warm --device cpu",
+    "sudo clcompute warm --system    # for all users of the machine, in /var/cache/clcompute",
   },
 }
 
@@ -19,24 +20,33 @@ local warm = {
 function warm.configure(parser)
   parser:option("--device", "Device to build for: gpu, cpu, accelerator, part of its name, or 0:1.")
     :argname "<selector>"
+  parser:flag("--system", "Keep it for all users of the machine, in /var/cache/clcompute or $CLCOMPUTE_SYSTEM_CACHE; "
+    .. "for root.")
 end
 
 --- Raises where nothing could be kept.
-local function check_folder()
+local function check_folder(is_for_all)
   local files = require "clcompute.files"
   local folder = files.cache_folder()
-  if not folder then error("nothing is kept here: CLCOMPUTE_CACHE is off, or there is no HOME", 0) end
+  local variable = is_for_all and "CLCOMPUTE_SYSTEM_CACHE" or "CLCOMPUTE_CACHE"
+  if not folder then
+    error(("nothing is kept here: %s is off%s"):format(variable, is_for_all and "" or ", or there is no HOME"), 0)
+  end
   local path = folder .. "/verdicts"
   files.make_folders(path)
   local file, fault = io.open(path, "ab")
-  if not file then error(("nothing is kept: %s; set CLCOMPUTE_CACHE to another folder"):format(fault), 0) end
+  if not file then error(("nothing is kept: %s; set %s to another folder"):format(fault, variable), 0) end
   file:close()
+  if #files.cache_folders() == 0 then
+    error(("nobody would read %s, as others may write to it; chown root, chmod go-w"):format(folder), 0)
+  end
 end
 
 --- Runs the command.
 function warm.run(options)
   local device, clock = command_line.device(options.device), command_line.library().clock
-  check_folder()
+  require("clcompute.core.internal").fills_for_all = options.system
+  check_folder(options.system)
   local show <close> = output.progress()
   local start = clock()
   local count = require("clcompute.warm").build(device, function(name, done, total)
