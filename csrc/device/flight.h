@@ -42,12 +42,12 @@ typedef struct clc_Failure {
 
 /* Each command of a queue has a ticket: how many were put there up to it. */
 typedef struct clc_Flight {
-  cl_command_queue queue;           /* the device's; NULL while there is none */
-  int begins_at_once;               /* what is queued needs no flush to begin */
-  const unsigned *sharers;          /* of a driver that compiles a kernel at its first launch: queues
-                                       whose kernels run on the same threads; NULL of another one */
-  double spin;                      /* seconds of busy polling, of a wait */
-  uint64_t queued, ended;           /* tickets: the last one, and the last seen to end */
+  cl_command_queue queue;  /* the device's; NULL while there is none */
+  int begins_at_once;      /* what is queued needs no flush to begin */
+  const unsigned *sharers; /* of a driver that compiles a kernel at its first launch: queues
+                              whose kernels run on the same threads; NULL of another one */
+  double spin;             /* seconds of busy polling, of a wait */
+  uint64_t queued, ended;  /* tickets: the last one, and the last seen to end */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */

@@ -33,7 +33,7 @@
 #define KEPT (LIMIT / 4 * 3)        /* what is left of them */
 #define UNSEEN (LIMIT / 8)          /* bytes a state may store before it looks again */
 #define ALL_USERS "/var/cache/clcompute"
-#define LEAST ((uint64_t)64 << 10)  /* bytes a file counts as: so many are kept, though empty */
+#define LEAST ((uint64_t)64 << 10) /* bytes a file counts as: so many are kept, though empty */
 
 /* --- the folder, which does not grow for ever ------------------------------ */
 

@@ -287,14 +287,11 @@ static int name_text(lua_State *L) {
 }
 
 void clc_openfiles(lua_State *L) {
-  static const luaL_Reg functions[] = {{"append_text", append_text},
-                                       {"cache_folder", cache_folder},
-                                       {"cache_folders", cache_folders},
-                                       {"make_folders", make_folders},
-                                       {"name_text", name_text},
-                                       {"new_file", new_file},
-                                       {"open_plain", open_plain},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"append_text", append_text},     {"cache_folder", cache_folder},
+      {"cache_folders", cache_folders}, {"make_folders", make_folders},
+      {"name_text", name_text},         {"new_file", new_file},
+      {"open_plain", open_plain},       {NULL, NULL}};
   clc_addinternal(L, functions);
   clc_openlocks(L);
 }
