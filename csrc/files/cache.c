@@ -194,9 +194,8 @@ static const char *push_path(lua_State *L, int key, int which) {
 
 /* --- reading ----------------------------------------------------------- */
 
-/* Opens a file that is to be trusted, or returns -1. */
-static int open_trusted(const char *path, struct stat *st) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+int clc_openown(const char *path, int flags, struct stat *st) {
+  const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
   if (fd < 0) return -1;
   if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && is_trusted(st)) return fd;
   close(fd);
@@ -222,13 +221,13 @@ static void note_use(int fd, const struct stat *st) {
 /* Pushes all of a file as a block and returns its size; 0: there is none. */
 static size_t push_bytes(lua_State *L, const char *path) {
   struct stat st;
-  int fd = open_trusted(path, &st);
+  int fd = clc_openown(path, O_RDONLY, &st);
   if (fd < 0) return 0;
   close(fd); /* allocating may raise */
   const size_t n = (size_t)st.st_size;
   if (st.st_size < (off_t)sizeof(clc_Seal) || n > LARGEST) return 0;
   char *bytes = lua_newuserdatauv(L, n, 0);
-  fd = open_trusted(path, &st);
+  fd = clc_openown(path, O_RDONLY, &st);
   const int read = fd >= 0 && read_all(fd, bytes, n);
   if (read) note_use(fd, &st);
   if (fd >= 0) close(fd);
@@ -270,7 +269,7 @@ int clc_loadcache(lua_State *L, int key) {
 static int is_in(lua_State *L, int key, int which) {
   struct stat st;
   const char *path = push_path(L, key, which);
-  const int fd = path == NULL ? -1 : open_trusted(path, &st);
+  const int fd = path == NULL ? -1 : clc_openown(path, O_RDONLY, &st);
   if (path != NULL) lua_pop(L, 1);
   if (fd < 0) return 0;
   note_use(fd, &st);

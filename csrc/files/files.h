@@ -4,6 +4,7 @@
 #define CLC_FILES_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 
@@ -77,6 +78,10 @@ size_t clc_pushcachefolders(lua_State *L);
 /* Pushes declarations and binary that were kept for the key at stack index `key`
    and returns 1; 0, and nothing pushed, where there are none. */
 int clc_loadcache(lua_State *L, int key);
+
+/* Opens a plain file that this user and root alone may write, with these flags of open(2), or
+   returns -1. */
+int clc_openown(const char *path, int flags, struct stat *st);
 
 /* Whether there is a file for the key; only reading it shows whether it is sound. */
 int clc_iscached(lua_State *L, int key);

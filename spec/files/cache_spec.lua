@@ -493,7 +493,7 @@ describe("the cache of programs", function()
         require "clcompute.core.internal".fills_for_all = true
         local verdicts = require "clcompute.files".cache_folder() .. "/verdicts"
         require "clcompute.files".make_folders(verdicts)
-        require "clcompute.files".append(verdicts, "none")
+        require "clcompute.files".append_own(verdicts, "none")
         show(SOURCE)]])
       local output = shell(("umask 077; POCL_DEVICES=pthread CLCOMPUTE_CACHE=%s/cache CLCOMPUTE_SYSTEM_CACHE=%s %s %s")
         :format(folder, common, helper.lua, path))
