@@ -48,6 +48,16 @@ describe("plain kernels for now", function()
     assert.equal(1, tuning.of(d, "lu", "double", 1).is_for_now)
   end)
 
+  it("raise what ends the judgement, after which the next call asks again", function()
+    local d, judge = gpu(), answers.verdict
+    answers.verdict = function() error("interrupted!", 0) end
+    assert.has_error(function() tuning.of(d, "lu", "float", 1 << 29) end, "interrupted!")
+    assert.has_error(function() tuning.of(d, "lu", "float", 1) end, "interrupted!")
+    answers.verdict = judge
+    assert.equal("lu_tournament", tuning.of(d, "lu", "float", 1).kernel)
+    assert.equal(1, asked)
+  end)
+
   it("do not serve where the verdict is known, the work is endless, or all is to be built at once", function()
     kept = "ok"
     assert.is_nil(tuning.of(gpu(), "lu", "float", 1).is_for_now)
