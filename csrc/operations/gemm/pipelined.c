@@ -46,18 +46,20 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
 typedef struct {
   clc_Kernel *copy, *transpose, *multiply;
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
-  clc_Parts parts;
+  clc_Parts parts;   /* that a launch of its own adds up */
+  clc_Buffer *sums, *ended;
 } Means;
 
-/* Elements of k that are read: whole slices, as many for each part. */
-static size_t depth_of(const clc_Plan *p) {
-  return p->parts * p->depth;
+/* Elements of k that are read: whole slices, as many for each part that a launch of its own adds
+   up. */
+static size_t depth_of(const clc_Plan *p, const clc_Multiply *x) {
+  return p->is_once ? clc_roundup(x->k, p->shape.bk) : p->parts * p->depth;
 }
 
 /* Microseconds that packing takes. */
 static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
   const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
-  const size_t k = depth_of(p);
+  const size_t k = depth_of(p, x);
   double time = 0;
   if (p->is_along && !is_ready(&sides[0], x, k)) return INFINITY;
   for (int i = 0; i < 2; i++)
@@ -89,15 +91,38 @@ static clc_Matrix part_of_k(const clc_Matrix *x, const clc_Parts *parts, int is_
   return part;
 }
 
+static size_t blocks_of(const clc_Plan *p, const clc_Multiply *x) {
+  return clc_parts(x->m, p->shape.bm) * clc_parts(x->n, p->shape.bn);
+}
+
+/* So many times the blocks of C. */
+static clc_Range range_of(const clc_Plan *p, const clc_Multiply *x, size_t times) {
+  const clc_Tile *s = &p->shape;
+  const size_t items = s->bm / s->tm * (s->bn / s->tn) * s->ways;
+  return clc_batchrange(blocks_of(p, x), 1, x->batch * times, items, 1);
+}
+
+static void multiply_once(lua_State *L, const Means *means, const clc_Plan *plan,
+                          const clc_Multiply *x, const clc_Matrix *a, const clc_Matrix *b) {
+  const size_t bk = plan->shape.bk;
+  const clc_Range range = range_of(plan, x, plan->parts);
+  clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n), clc_size(clc_parts(x->k, bk)),
+          clc_number(x->alpha), clc_matrices(a), clc_matrices(b), clc_number(x->beta),
+          clc_matrices(&x->c), clc_size(plan->parts), clc_size(plan->depth / bk),
+          clc_memory(means->sums), clc_memory(means->ended));
+}
+
 static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
+  if (plan->is_once) {
+    multiply_once(L, means, plan, x, a, b);
+    return;
+  }
   const clc_Tile *s = &plan->shape;
   const clc_Parts *parts = &means->parts;
   const clc_Multiply y = clc_partsof(x, parts);
   const clc_Matrix ak = part_of_k(a, parts, plan->is_along), bk = part_of_k(b, parts, 0);
-  const size_t items = s->bm / s->tm * (s->bn / s->tn);
-  const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
-  const clc_Range range = clc_batchrange(groups, 1, x->batch * parts->count, items, 1);
+  const clc_Range range = range_of(plan, x, parts->count);
   clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n),
           clc_size(parts->depth / s->bk), clc_number(y.alpha), clc_matrices(&ak), clc_matrices(&bk),
           clc_number(y.beta), clc_matrices(&y.c));
@@ -129,27 +154,38 @@ static clc_Plan plan_shapes(lua_State *L, const clc_Multiply *x) {
   return clc_plan(L, x, "shapes", fields, time_of_packing);
 }
 
+/* Memory of parts that the last group of a block adds up, and counts of its groups that ended. */
+static void get_sums(lua_State *L, Means *means, const clc_Plan *plan, const clc_Multiply *x) {
+  clc_Device *d = x->c.b->device;
+  const size_t blocks = x->batch * blocks_of(plan, x);
+  means->sums = clc_pushscratch(L, d, "gemm sums", x->c.b->dtype,
+                                blocks * plan->parts * plan->shape.bm * plan->shape.bn);
+  means->ended = clc_pushzeros(L, d, "gemm ended", clc_int, blocks);
+}
+
 /* By a kernel with the arguments of gemm_pipelined, where what is packed has room. */
 static int multiply_by(lua_State *L, const char *kernel, size_t products, const clc_Multiply *x,
                        const clc_Plan *plan) {
   const clc_Tile s = plan->shape;
   const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
-  const size_t k = depth_of(plan);
+  const size_t k = depth_of(plan, x);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
   Means means = {0};
   means.multiply = clc_prebuilt(
       L, x->c.b->device, kernel, x->c.b->dtype,
       clc_definerow(L, fields, &s,
-                    {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
-                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
+                    {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
+                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
+                    {"ONE_LAUNCH", plan->is_once != 0}));
   means.a = get_memory(L, &one, x, k, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, clc_smaller(n, other.padded));
   if (means.a != NULL || means.b != NULL) {
     means.copy = clc_getpack(L, &x->c, 0);
     means.transpose = clc_getpack(L, &x->c, 1);
   }
-  means.parts = clc_getparts(L, x, plan->parts, plan->depth);
+  means.parts = clc_getparts(L, x, plan->is_once ? 1 : plan->parts, plan->depth);
+  if (plan->is_once) get_sums(L, &means, plan, x);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
     multiply_rows(L, plan, &part, k, m, &means);
