@@ -22,7 +22,7 @@
  * block of the batch, 0 before a launch and behind it. Else parts is 1.
  *
  * A has BM * ceil(m / BM) columns (ALONG: rows), B has BN * ceil(n / BN); both have slices * BK rows
- * (ALONG: columns). a0, b0, lda, ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in
+ * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, b0, lda, ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in
  * gemm_blocks. With beta 0, C is not read. WIDE: c0, ldc and c1 are multiples of 4 as well. Global size: ITEMS times
  * the blocks of C, 1, batch * parts; local size ITEMS.
  */
@@ -56,6 +56,9 @@
 #ifndef WAYS
 #define WAYS 1 /* warps for the same elements of C; BK is a multiple of 4 * WAYS */
 #endif
+#ifndef EDGES
+#define EDGES 0 /* 1: C's last blocks and the last slice may be parts of one */
+#endif
 #ifndef ONE_LAUNCH
 #define ONE_LAUNCH 0 /* 1: k goes in parts; on NVIDIA alone */
 #endif
@@ -78,19 +81,27 @@
 #define LINE_A (ALONG ? BK + 4 : BM)
 #define SIZE_A (ALONG ? BM * LINE_A : BK * LINE_A)
 
-/* Copies a slice of WIDTH elements a row, ITEMS quads at a time. */
-#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE)                                    \
+#if EDGES
+#define COPY_THERE COPY_FOUR
+#else
+#define COPY_THERE(to, from, count) COPY(to, from)
+#endif
+/* Copies a slice of WIDTH elements a line, ITEMS quads at a time: of `lines` lines and `width` of their elements. */
+#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE, lines, width)                      \
   _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                               \
     const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;   \
-    COPY(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col])                   \
+    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col],             \
+               (int)line < lines ? clamp(width - (int)col, 0, 4) : 0)                      \
   }
 /* Those of a step, and goes on to the next one. */
-#define COPY_SLICES(stage)                                                                 \
-  {                                                                                        \
-    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A)          \
-    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN)                \
-    a += ALONG ? BK : BK * lda;                                                            \
-    b += BK * ldb;                                                                         \
+#define COPY_SLICES(stage)                                                                            \
+  {                                                                                                   \
+    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A, (ALONG ? rows : rest), \
+               (ALONG ? rest : rows))                                                                 \
+    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN, rest, columns)            \
+    a += ALONG ? BK : BK * lda;                                                                       \
+    b += BK * ldb;                                                                                    \
+    rest -= BK;                                                                                       \
   }
 /* Row i of a work-item's rows, from its first one on. */
 #define ROW(i) (ALONG ? DOWN * (i) : DOWN * ((i) / 4 * 4) + (i) % 4)
@@ -99,16 +110,19 @@
 #define QUADS (BM * BN / 4) /* of a block */
 #if ONE_LAUNCH
 #define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#define PARTS , const ulong parts, const ulong share, __global REAL *sums, __global uint *ended
+#endif
+#if EDGES || ONE_LAUNCH
+#define MORE                                                                            \
+  , const ulong k, const ulong parts, const ulong share, __global REAL *sums, __global uint *ended
 #else
-#define PARTS
+#define MORE
 #endif
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     const ulong m, const ulong n, const ulong slices, const REAL alpha, __global const REAL *a,
     const ulong a0, const ulong lda, const ulong a1, __global const REAL *b, const ulong b0,
     const ulong ldb, const ulong b1, const REAL beta, __global REAL *c, const ulong c0,
-    const ulong ldc, const ulong c1 PARTS) {
+    const ulong ldc, const ulong c1 MORE) {
   __local REAL slices_a[STAGES * SIZE_A] __attribute__((aligned(128)));
   __local REAL slices_b[STAGES * BK * BN] __attribute__((aligned(128)));
 #if ONE_LAUNCH
@@ -124,7 +138,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
   const size_t column = in_band / height, row = in_band - column * height;
   const ulong i0 = (band + row) * BM, j0 = column * BN;
 
-#if ONE_LAUNCH
+#if EDGES || ONE_LAUNCH
   const ulong matrix = get_global_id(2) / parts, part = get_global_id(2) - matrix * parts;
   const ulong first = part * share, end = min(slices - first, share), l0 = first * BK;
 #else
@@ -133,6 +147,13 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
   a += a0 + matrix * a1 + (ALONG ? i0 * lda + l0 : l0 * lda + i0);
   b += b0 + matrix * b1 + l0 * ldb + j0;
   c += c0 + matrix * c1;
+#if EDGES
+  const int rows = (int)min(m - i0, (ulong)BM), columns = (int)min(n - j0, (ulong)BN);
+  int rest = (int)(k - l0);
+#else
+  const int rows = BM, columns = BN;
+  int rest = 0; /* is not asked for */
+#endif
 
   REAL acc[TM][TN];
 #pragma unroll
