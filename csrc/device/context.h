@@ -39,6 +39,7 @@ struct clc_Context {
   /* The account of memory, in bytes. */
   cl_ulong bytes;   /* of all buffers */
   size_t untold;    /* of buffers that the collector has not heard of */
+  double collecting; /* seconds that it took when it last heard of some */
   cl_ulong dropped; /* given to the driver since all queues were seen to be empty */
   clc_Pool pool;    /* released, for buffers to come */
   unsigned queues;  /* devices on it */

@@ -196,12 +196,10 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   const size_t m = part_of(&one, x, k, means.has_edges, s.bm);
   const size_t n = part_of(&other, x, k, means.has_edges, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
-  means.multiply = clc_prebuilt(
-      L, x->c.b->device, kernel, x->c.b->dtype,
-      clc_definerow(L, fields, &s,
+  means.multiply = clc_tailored(L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
                     {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
                     {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
-                    {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0}));
+                    {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL || means.b != NULL) {
