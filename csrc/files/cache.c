@@ -141,9 +141,8 @@ static const char *push_path(lua_State *L, int key) {
 
 /* --- reading ----------------------------------------------------------- */
 
-/* Opens a file that is ours alone to write, or returns -1. */
-static int open_own(const char *path, struct stat *st) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+int clc_openown(const char *path, int flags, struct stat *st) {
+  const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
   if (fd < 0) return -1;
   if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
@@ -166,13 +165,13 @@ static int read_all(int fd, char *p, size_t n) {
 /* Pushes all of a file as a block and returns its size; 0: there is none. */
 static size_t push_bytes(lua_State *L, const char *path) {
   struct stat st;
-  int fd = open_own(path, &st);
+  int fd = clc_openown(path, O_RDONLY, &st);
   if (fd < 0) return 0;
   close(fd); /* allocating may raise */
   const size_t n = (size_t)st.st_size;
   if (st.st_size < (off_t)sizeof(clc_Seal) || n > LARGEST) return 0;
   char *bytes = lua_newuserdatauv(L, n, 0);
-  fd = open_own(path, &st);
+  fd = clc_openown(path, O_RDONLY, &st);
   const int read = fd >= 0 && read_all(fd, bytes, n);
   /* In use: among the oldest no more. Once a day will do. */
   if (read && st.st_mtime < time(NULL) - DAY) futimens(fd, NULL);
@@ -210,7 +209,7 @@ int clc_loadcache(lua_State *L, int key) {
 int clc_iscached(lua_State *L, int key) {
   struct stat st;
   const char *path = push_path(L, key);
-  const int fd = path == NULL ? -1 : open_own(path, &st);
+  const int fd = path == NULL ? -1 : clc_openown(path, O_RDONLY, &st);
   if (path != NULL) lua_pop(L, 1);
   if (fd >= 0) close(fd);
   return fd >= 0;

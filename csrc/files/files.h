@@ -4,6 +4,7 @@
 #define CLC_FILES_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 
@@ -65,6 +66,9 @@ const char *clc_pushcachefolder(lua_State *L);
 /* Pushes declarations and binary that were kept for the key at stack index `key`
    and returns 1; 0, and nothing pushed, where there are none. */
 int clc_loadcache(lua_State *L, int key);
+
+/* Opens a plain file that is ours alone to write, with these flags of open(2), or returns -1. */
+int clc_openown(const char *path, int flags, struct stat *st);
 
 /* Whether there is a file for the key; only reading it shows whether it is sound. */
 int clc_iscached(lua_State *L, int key);

@@ -501,7 +501,7 @@ by_kernel.reduce_columns = [[for _, case in ipairs { { 1, 1, 1 }, { 7, 3, 1 }, {
   for _, case in ipairs { { 1, 4, 1 }, { 37, 4, 8 }, { 33, 44, 2 } } do
     local n, inner, fold = table.unpack(case)
     local parts, width = (n + 20) // 21, math.min(inner, 20)
-    run("reduce_columns", { global = { 2 * (inner + width - 1) // width * parts * 32 }, group = { 32 } },
+    run("reduce_columns", { global = { 2 * ((inner + width - 1) // width) * parts * 32 }, group = { 32 } },
       { GROUP = 32, LANES = 4, AT_ONCE = 2 })(n, inner, 21, width, fold, empty(1 + 2 * parts * inner), 1, 1, 2,
       reals(2 * n * inner + 4), 4)
   end]]

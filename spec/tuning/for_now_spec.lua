@@ -81,6 +81,24 @@ describe("plain kernels for now", function()
   end)
 end)
 
+describe("plain kernels", function()
+  it("serve on where the fast ones do not build", function()
+    local folder = helper.folder()
+    assert.equal("unknown\tnaive\t6.0\nnaive\t6.0\nok\n", helper.output([[
+      local answers, cl, tuning = require "clcompute.answers", require "clcompute", require "clcompute.tuning"
+      local clcount, d, test = require "clcount", cl.device(), answers.operation_tests.rows["gemm float"]
+      local a, b = d:buffer { { 2 } }, d:buffer { { 3 } }
+      cl.gemm(a, b):read()
+      clcount.fail("clBuildProgram", -11, 1, 1000)
+      local function multiply() return tuning.of(d, "gemm", "float", math.huge).kernel, cl.gemm(a, b):read()[1][1] end
+      print(answers.verdict(d, test), multiply())
+      clcount.fail()
+      print(multiply())
+      print((answers.run(d, test)))]], { CLCOMPUTE_BUILD = "", CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = "pocl" }))
+    assert(os.execute("rm -r " .. folder))
+  end)
+end)
+
 helper.describe_each("the kernels that serve systems for now", function(d)
   local slow = helper.is_simulator(d)
 

@@ -65,18 +65,47 @@ describe("a device that gets a fast kernel wrong", function()
       end
       print((answers.run(d, test)))
       print(tuning.of(d, "gemm", "float").kernel)
-      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])]]
+      cl.profile(true)
+      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])
+      print(tostring(cl.profile()):match "gemm_(%l+)")]]
     local fast = tuning.of(helper.device(), "gemm", "float").kernel
     local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
     local ok, output = helper.run("WRONG = true\n" .. script, environment)
     assert.is_true(ok, output)
-    assert.equal("fault\ntiled\n6.0\n", output)
-    assert.equal("ok\ntiled\n6.0\n", select(2, helper.run(script, environment)))
+    assert.equal("fault\ntiled\n6.0\ntiled\n", output)
+    assert.equal("ok\ntiled\n6.0\ntiled\n", select(2, helper.run(script, environment)))
     os.execute("rm -r " .. folder)
     ok, output = helper.run(script, environment)
     assert.is_true(ok, output)
-    assert.equal("ok\n" .. fast .. "\n6.0\n", output)
+    assert.matches("^ok\n" .. fast .. "\n6.0\n", output)
+    assert.not_matches("tiled", output)
     os.execute("rm -r " .. folder)
+  end)
+
+  it("takes the verdict of nobody else's file, and begins a long one anew", function()
+    local folder = helper.folder()
+    local script = [[
+      local known_answer = require "clcompute.answers.known_answer"
+      local d, test = require "clcompute".device(), { name = "two", range = 1,
+        source = "kernel void test(global int *x) { *x = 2; }", dtype = "int", n = 1, args = {}, expected = { 2 } }
+      print(known_answer.verdict(d, test))]]
+    local path = folder .. "/verdicts"
+    local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
+    assert.equal("ok\n", helper.output(script, environment))
+    local lie = helper.read(path):gsub("ok\t", "fault\t")
+    helper.write(path, lie)
+    assert.equal("fault\n", helper.output(script, environment))
+    for _, change in ipairs { "chmod o+w %s", "chown 65534 %s || chmod o+w %s", "mv %s %s.other; ln -s %s.other %s" } do
+      helper.write(path, lie)
+      assert(os.execute((change:gsub("%%s", path))))
+      assert.equal("ok\n", helper.output(script, environment), change)
+      assert.equal(lie, helper.read(path), change)
+      assert(os.execute("rm -f " .. path .. "*"))
+    end
+    helper.write(path, ("x"):rep(1 << 20))
+    for _ = 1, 2 do assert.equal("ok\n", helper.output(script, environment)) end
+    assert.is_true(#helper.read(path) < 1000)
+    assert(os.execute("rm -r " .. folder))
   end)
 end)
 

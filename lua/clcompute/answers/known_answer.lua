@@ -41,14 +41,24 @@ local verdicts = {} -- by test and device, of this state
 
 local texts = {} -- names of the texts of kernels, by the kernels' names
 
---- A name for the text of some kernels: another version of the library may have others.
+local function read_source(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+--- A name for the text of some kernels, of what they include and of the project's numbers for them: another version of
+-- the library may have others.
 local function text_of(kernels)
   if texts[kernels] then return texts[kernels] end
   local internal = require "clcompute.core.internal"
-  local parts = {}
-  for name in kernels:gmatch "%S+" do
-    local file <close> = assert(io.open(("%s/%s.cl"):format(internal.kernel_folder, name)))
-    parts[#parts + 1] = file:read "a"
+  local parts, paths = { read_source(assert(package.searchpath("clcompute.tuning.known", package.path))) }, {}
+  for name in kernels:gmatch "%S+" do paths[#paths + 1] = name .. ".cl" end
+  for _, path in ipairs(paths) do -- which grows
+    if not paths[path] then
+      paths[path] = true
+      parts[#parts + 1] = read_source(internal.kernel_folder .. "/" .. path)
+      for header in parts[#parts]:gmatch '#include "[^"]-([^/"]+)"' do paths[#paths + 1] = "clcompute/" .. header end
+    end
   end
   texts[kernels] = internal.name_text(table.concat(parts))
   return texts[kernels]
@@ -74,14 +84,15 @@ local function compute(device, test, held)
   return held[2]:read()
 end
 
---- compute(...) without an error, while the verdict is unknown: an operation would ask for its own, which runs the
--- test again, and take another kernel than the one to be tested.
+--- compute(...) without an error, as if the verdict were good: an operation would ask for its own, which runs the
+-- test again, and take another kernel than the one to be tested. The core forgets that it took this one.
 local function compute_unjudged(device, test, held)
   local key = key_of(device, test)
   local verdict = verdicts[key]
-  verdicts[key] = "unknown"
+  verdicts[key] = "ok"
   local results = table.pack(pcall(compute, device, test, held))
   verdicts[key] = verdict
+  if test.operation then require "clcompute.core.internal".forget_tuning() end
   return table.unpack(results, 1, results.n)
 end
 
@@ -119,18 +130,9 @@ end
 
 local VERDICTS = { ok = true, fault = true }
 
---- All of a file; "" where it cannot be read.
-local function read(files, path)
-  local opened, file = pcall(files.open, path)
-  if not opened then interrupt.pass_on(file) end
-  local text = opened and file:read("a") or ""
-  if opened then file:close() end
-  return text
-end
-
 local function recall(files, path, key)
   local found
-  for line in read(files, path):gmatch "[^\n]+" do
+  for line in files.read_own(path):gmatch "[^\n]+" do
     local verdict, about = line:match "^(%l+)\t(.*)$"
     if about == key and VERDICTS[verdict] then found = verdict end
   end
@@ -140,7 +142,7 @@ end
 --- Adds a line. What cannot be kept is found out again.
 local function keep(files, path, key, verdict)
   files.make_folders(path)
-  files.append(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off before must not swallow this one
+  files.append_own(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off must not swallow this one
 end
 
 --- Runs the test: "ok", "fault" or "unknown". That is also the verdict where a kernel cannot be built, as by POCL where
@@ -181,13 +183,16 @@ local function find_at_once(device, ...)
   return found, verdict
 end
 
+local LOOK_AGAIN = 0.2 -- seconds: another process may have kept a verdict
+local looked = {} -- when, by test and device
+
 --- The verdict that is known already, or nil.
 function known_answer.kept_verdict(device, test)
-  local key = key_of(device, test)
-  if not verdicts[key] then
+  local key, now = key_of(device, test), require "clcompute.core".clock()
+  if not verdicts[key] and now - (looked[key] or -math.huge) > LOOK_AGAIN then
     local files = require "clcompute.files"
     local path = verdicts_file(files)
-    verdicts[key] = path and recall(files, path, key)
+    verdicts[key], looked[key] = path and recall(files, path, key), now
   end
   return verdicts[key]
 end
