@@ -22,9 +22,9 @@
  * block of the batch, 0 before a launch and behind it. Else parts is 1.
  *
  * A has BM * ceil(m / BM) columns (ALONG: rows), B has BN * ceil(n / BN); both have slices * BK rows
- * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, b0, lda, ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in
- * gemm_blocks. With beta 0, C is not read. WIDE: c0, ldc and c1 are multiples of 4 as well. Global size: ITEMS times
- * the blocks of C, 1, batch * parts; local size ITEMS.
+ * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, b0, lda, ldb, a1
+ * and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C is not read. WIDE: c0,
+ * ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C, 1, batch * parts; local size ITEMS.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -60,7 +60,7 @@
 #define EDGES 0 /* 1: C's last blocks and the last slice may be parts of one */
 #endif
 #ifndef ONE_LAUNCH
-#define ONE_LAUNCH 0 /* 1: k goes in parts; on NVIDIA alone */
+#define ONE_LAUNCH 0 /* 1: k goes in parts; among GPUs on NVIDIA's alone */
 #endif
 
 #include "clcompute/block.h"
@@ -108,8 +108,10 @@
 
 #define ACC(e) acc[(e) / TN][(e) % TN]
 #define QUADS (BM * BN / 4) /* of a block */
-#if ONE_LAUNCH
+#ifdef __NV_CL_C_VERSION
 #define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE) /* is enough on processors, where specs have parts too */
 #endif
 #if EDGES || ONE_LAUNCH
 #define MORE                                                                            \
@@ -172,7 +174,8 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     barrier(CLK_LOCAL_MEM_FENCE);
     if (t + STAGES - 1 < end) COPY_SLICES(next)
     COMMIT
-    __local const REAL *x = slices_a + now * SIZE_A + (ALONG ? first_row * LINE_A + way * SHARE : way * SHARE * BM + first_row);
+    __local const REAL *x = slices_a + now * SIZE_A +
+                            (ALONG ? first_row * LINE_A + way * SHARE : way * SHARE * BM + first_row);
     __local const REAL *y = slices_b + now * (BK * BN) + way * SHARE * BN + first_col;
 #pragma unroll
     for (int l = 0; l < SHARE; l += 4) {

@@ -8,8 +8,8 @@
 #define RED_ZONE 1024 /* bytes, at least */
 
 /* Bytes of buffers that gather before the collector hears of them: of small ones so many, of a GPU
-   as many as take as long to make as to collect took, which is a part of its memory, at least and at
-   most. */
+   as many as take as long to make as to collect took, which is a part of its memory, at least and
+   at most. */
 #define TOLD_FROM 65536
 #define TOLD_MOST 64
 #define TOLD_LEAST 256

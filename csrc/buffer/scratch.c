@@ -42,8 +42,8 @@ static size_t rounded(size_t bytes) {
   return size;
 }
 
-/* Pushes the buffer of a use, if it has n elements; else returns NULL and pushes the device's table of
-   buffers and the key of the use, which has none now. */
+/* Pushes the buffer of a use, if it has n elements; else returns NULL and pushes the device's table
+   of buffers and the key of the use, which has none now. */
 static clc_Buffer *find_scratch(lua_State *L, clc_Device *d, const char *use,
                                 const clc_Dtype *dtype, size_t n) {
   luaL_checkstack(L, 10, NULL);

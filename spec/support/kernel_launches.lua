@@ -154,7 +154,8 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
   local ldc, beta = wide == 1 and up(n, 4) or n + 1, slices % 2
   local size_c = wide == 1 and m * ldc or part(m, n, ldc, 0)
   local range = { global = { rows // 32 * (cols // 16) * 32 * ways, 1, 2 }, group = { 32 * ways, 1, 1 } }
-  local defines = { BM = 32, BN = 16, BK = deep, TM = 4, TN = 4, STAGES = stages, WIDE = wide, ALONG = along, WAYS = ways }
+  local defines = { BM = 32, BN = 16, BK = deep, TM = 4, TN = 4, STAGES = stages, WIDE = wide, ALONG = along,
+    WAYS = ways }
   local c = (beta == 0 and empty or reals)(2 * size_c)
   run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * k * rows), 4, along == 1 and k or rows, k * rows,
     reals(2 * k * cols), 0, cols, k * cols, beta, c, 0, ldc, size_c)

@@ -3,11 +3,11 @@
    shape. It compares times by a model; the numbers of the model are measured. */
 #include "product.h"
 
-#define KEPT 8     /* plans */
-#define LATENCY 32 /* depth that is lost to the first slice and the last elements of a block */
-#define DEPTH 128  /* of a part, at least, */
-#define LITTLE 64  /* and of one that the last group of a block adds up, */
-#define MOST 16    /* so many at most */
+#define KEPT 8       /* plans */
+#define LATENCY 32   /* depth that is lost to the first slice and the last elements of a block */
+#define DEPTH 128    /* of a part, at least, */
+#define LITTLE 64    /* and of one that the last group of a block adds up, */
+#define MOST 16      /* so many at most */
 #define MORE_PARTS 2 /* for as long as which a group waits to know whether it is the last */
 
 /* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the
@@ -75,7 +75,7 @@ static void consider_once(clc_Plan *best, const clc_Multiply *x, const clc_Tile 
   const size_t blocks = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
   const size_t limit = clc_scratchlimit(x->c.b->device, x->c.b->dtype);
   const size_t most = clc_smaller(MOST, x->k / LITTLE);
-  const size_t room = clc_smaller(limit / (blocks * s->bm * s->bn), CLC_MOSTGROUPS / blocks);
+  const size_t room = limit / (blocks * s->bm * s->bn);
   for (size_t parts = 2; parts <= clc_smaller(most, room); parts++)
     consider_ways(best, x, s, costs, parts, 1, packing);
 }
@@ -113,7 +113,7 @@ typedef struct {
 } Question;
 
 static Question question_of(const clc_Multiply *x) {
-  const int operands[] = {x->transa != 0,     x->transb != 0,   clc_isquad(&x->a),
+  const int operands[] = {x->transa != 0,    x->transb != 0,  clc_isquad(&x->a),
                           clc_isquad(&x->b), x->a.stride > 0, x->b.stride > 0};
   Question q = {x->m, x->n, x->k, x->batch, 0};
   for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
@@ -126,8 +126,8 @@ static int is_same(const Question *a, const Question *b) {
          a->operands == b->operands;
 }
 
-/* The shapes of a list of a row, what its launches cost, and the last plans that were made of it, as
-   to compare all takes as long as a launch. */
+/* The shapes of a list of a row, what its launches cost, and the last plans that were made of it,
+   as to compare all takes as long as a launch. */
 typedef struct {
   Costs costs;
   size_t count, asked;

@@ -35,8 +35,8 @@ static int is_straight(const Side *side) {
   return side->is_k_first != side->is_along && clc_isquad(side->stored);
 }
 
-/* Whether the kernel can read an operand where it lies, without a transpose, and without zeros around
-   it unless it takes them for what is outside. */
+/* Whether the kernel can read an operand where it lies, without a transpose, and without zeros
+   around it unless it takes them for what is outside. */
 static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int edges) {
   return is_straight(side) && (edges || (side->length == side->padded && x->k == k));
 }
@@ -196,10 +196,11 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   const size_t m = part_of(&one, x, k, means.has_edges, s.bm);
   const size_t n = part_of(&other, x, k, means.has_edges, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
-  means.multiply = clc_tailored(L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
-                    {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
-                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
-                    {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
+  means.multiply = clc_tailored(
+      L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
+      {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
+      {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
+      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL || means.b != NULL) {
