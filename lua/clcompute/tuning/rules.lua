@@ -181,7 +181,7 @@ local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined', 'doubles' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
   if row.thin ~= nil then check_thin(row.thin, facts) end
-  for _, name in ipairs { "launch", "stream" } do
+  for _, name in ipairs { "launch", "stream", "part" } do
     if row[name] ~= nil then integer(row, name, 0, MANY) end
   end
 end
