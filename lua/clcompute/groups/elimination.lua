@@ -32,7 +32,7 @@ local function step_of(w, k)
   local place = w.place
   local home, own_row, own_column = place:find(k, k)
   local row, column = place:place(home)
-  local e = math.min(k + place.row_block, place.rows)
+  local e = math.min(k + place.block, place.rows)
   return { k = k, e = e, width = e - k, home = home, row = row, column = column, own_row = own_row,
     own_column = own_column }
 end
@@ -40,8 +40,7 @@ end
 --- Blocks of rows from row k on, by the row of the grid that has them.
 local function rows_by_rank(place, k)
   local blocks = {}
-  for row, count in place:row_runs(k, place.rows) do
-    local at = row // place.row_block % place.p
+  for row, count, at in place:row_runs(k, place.rows) do
     blocks[at] = blocks[at] or {}
     table.insert(blocks[at], { row = row, count = count })
   end
