@@ -12,7 +12,7 @@ local has_mpi = helper.shell("command -v mpirun"):find "mpirun" ~= nil
 local SCRIPT = [[
   local cl = require "clcompute"
   local document = require "clcompute.suite".report("scaling",
-    { devices = cl.devices "portable", selector = "portable", quick = true, sizes = { 320, 3200000 } })
+    { devices = cl.devices "portable", selector = "portable", quick = true, sizes = { 384, 3840000 } })
   for _, row in ipairs(document and document.sections[1].rows or {}) do
     print(row.name, row.scaling, row.params.n, row.count, row.grid,
       row.reason and row.status .. ": " .. row.reason or row.status, row.bytes, row.theory,
@@ -22,11 +22,11 @@ local SCRIPT = [[
 ]]
 
 local function check(output)
-  assert.matches("gemm\tstrong\t320\t1\t1x1\tok\t0\t0\talone\n", output)
-  assert.matches("gemm\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output) -- bytes as in theory
-  assert.matches("gemm\tweak\t384\t2\t1x2\tok\t", output)
-  assert.matches("lu and solve\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output)
-  assert.matches("gemm\tstrong\t3200000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t",
+  assert.matches("gemm\tstrong\t384\t1\t1x1\tok\t0\t0\talone\n", output)
+  assert.matches("gemm\tstrong\t384\t2\t1x2\tok\t(589824)\t%1\trelated\n", output) -- bytes as in theory
+  assert.matches("gemm\tweak\t512\t2\t1x2\tok\t", output)
+  assert.matches("lu and solve\tstrong\t384\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output)
+  assert.matches("gemm\tstrong\t3840000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t",
     output)
   assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\n", output)
   assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\n", output)
@@ -47,7 +47,7 @@ describe("the report on scaling", function()
     os.remove(path)
     assert.is_true(is_well, output)
     check(output)
-    assert.equal(1, select(2, output:gsub("gemm\tstrong\t320\t2", "")))
+    assert.equal(1, select(2, output:gsub("gemm\tstrong\t384\t2", "")))
   end)
 end)
 

@@ -200,8 +200,8 @@ local function check_on(name, grid, o, alter)
 end
 
 for _, grid in ipairs { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 1 } } do check_on("", grid, { block = 4 }) end
-for _, one in ipairs { { { 1, 2 }, { 2, 1 } }, { { 2, 1 }, { 1, 3 } }, { { 2, 2 }, { 4, 2, 2, 1 } }, { { 1, 2 }, { 0, 1 } } } do
-  check_on(", shares of " .. table.concat(one[2], ":"), one[1], { block = 4, share = one[2] })
+for _, one in ipairs { { 1, 2, { 2, 1 } }, { 2, 1, { 1, 3 } }, { 2, 2, { 4, 2, 2, 1 } }, { 1, 2, { 0, 1 } } } do
+  check_on(", shares of " .. table.concat(one[3], ":"), { one[1], one[2] }, { block = 4, share = one[3] })
 end
 check_on(", matrices alone", { 1, 2 }, {})
 check_on(", matrices alone, shared", { 2, 1 }, { share = { 1, 3 } })

@@ -3,9 +3,9 @@
 --- Placement: which rank has which elements of a spread buffer. Pure functions; ranks count from 1, rows and columns of
 -- placements from 0.
 --
--- A matrix lies in blocks on a grid of ranks, as ScaLAPACK has them: block (I, J) is with the rank at (I % p, J % q), or
--- ranks have as many blocks of a round as their share says. A matrix of few elements is alone with one rank. Anything
--- else is rows of one line of ranks, in one part each, so that the order of ranks is that of the elements.
+-- A matrix lies in blocks on a grid of ranks, as ScaLAPACK has them: block (I, J) is with the rank at (I % p, J % q);
+-- or ranks have as many of a round as their share says. A matrix of few elements is alone with the rank at home.
+-- Anything else is rows of one line of ranks, in one part each, so that the order of ranks is that of the elements.
 
 local line = require "clcompute.groups.line"
 

@@ -146,7 +146,7 @@ function product.multiply(a, b, c, o)
   return c
 end
 
---- Iterates over the parts of a matrix that one rank has, and one rank has of its transpose: row, height, column, width.
+--- Iterates over parts of a matrix that one rank has, and one rank has of the transpose: row, height, column, width.
 local function common_runs(place, turned)
   return coroutine.wrap(function()
     for row, height in place:row_runs(0, place.rows) do
