@@ -2,7 +2,7 @@
 
 --- Layouts: what placements of a group have in common. Pure functions.
 
-local line = require "clcompute.groups.line"
+local line = require "clcompute.groups.rank_line"
 
 local layout = {}
 

@@ -7,7 +7,7 @@
 -- or ranks have as many of a round as their share says. A matrix of few elements is alone with the rank at home.
 -- Anything else is rows of one line of ranks, in one part each, so that the order of ranks is that of the elements.
 
-local line = require "clcompute.groups.line"
+local line = require "clcompute.groups.rank_line"
 
 local placement = {}
 
