@@ -2,8 +2,8 @@
 
 --- LU factors with partial pivoting of a matrix in blocks on a grid of one row: each rank has whole columns.
 --
---          k         e            The panel, columns k .. e - 1 from row k on, is factored where it is. All ranks get its
---      +---+---------+-------+    multipliers, its triangle and its pivots, repeat its exchanges of rows, solve with the
+--          k         e            The panel, columns k .. e - 1 from row k on, is factored where it is. Ranks get its
+--      +---+---------+-------+    multipliers, its triangle and its pivots, repeat its exchanges, solve with the
 --      |   | \   U   |   U   | k  triangle for rows of U, and subtract the product of multipliers and these rows from
 --      |   |  L      +-------+ e  their part of C.
 --      |   |         |   C   |
@@ -120,7 +120,8 @@ local function subtract(w, s, rank, panel, right, before, count)
   local rows, _, r, c = steps.rest(w.place, s, rank)
   local piece, of = w.pieces[rank], right[rank]
   if not of or rows <= 0 or count <= 0 then return end
-  local above <close>, below <close> = steps.from(of.buffer, 0, of.lead + before), steps.from(piece, r, c + before)
+  local above <close> = steps.from(of.buffer, 0, of.lead + before)
+  local below <close> = steps.from(piece, r, c + before)
   core.gemm(panel.landing[rank].left, above, { c = below, ldc = piece.shape[2], m = rows, n = count, k = s.width,
     lda = s.width, ldb = of.ld, alpha = -1, beta = 1 })
 end
