@@ -192,7 +192,8 @@ local function sweep_rows(f, t, v, columns, is_lower, known)
   for _, part in pairs(found) do part:release() end
   local square = square_of(f, t)
   if square then internal.substitute(square, t.n, is_lower, true, v) end
-  hand_out(f, t, columns, function() return t.n end, function() return v end, function(rank) return known[rank], t.k end)
+  hand_out(f, t, columns, function() return t.n end, function() return v end,
+    function(rank) return known[rank], t.k end)
 end
 
 --- One triangle, stride by stride: `blocks` has right-hand sides, and then solutions, at the homes of strides.
