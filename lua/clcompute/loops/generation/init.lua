@@ -12,5 +12,6 @@ return {
   partition = require "clcompute.loops.generation.partition",
   round_kernels = require "clcompute.loops.generation.round_kernels",
   tiling = require "clcompute.loops.generation.tiling",
+  unrolling = require "clcompute.loops.generation.unrolling",
   work_estimate = require "clcompute.loops.generation.work_estimate",
 }
