@@ -377,6 +377,12 @@ by_kernel.lu_move_rows = [[for _, shape in ipairs(SHAPES) do
   run("lu_move_rows", over2(cols, rows, { 16, 4 }))(rows, cols, d:buffer(moves, "int"), reals(rows * cols),
     empty(rows * cols)) end]]
 
+by_kernel.lu_exchange = [[for _, shape in ipairs(SHAPES) do
+  local rows, cols = table.unpack(shape)
+  local pivots = {}
+  for k = 0, rows - 1 do pivots[k + 1] = k + (k * 7) % (rows - k) end
+  run("lu_exchange", over(cols, 16))(rows, cols, 0, d:buffer(pivots, "int"), reals(rows * cols)) end]]
+
 by_kernel.copy_matrix = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
   run("copy_matrix", over2(cols, rows, { 16, 4 }))(rows, cols, reals(part(rows, cols, cols + 2, 3)), 3, cols + 2,

@@ -23,8 +23,8 @@ local function fail(...) error(string.format(...), 0) end
 local function from(matrix, row, column)
   local shape = matrix.shape
   local count = shape[1] * shape[2]
-  local line = matrix:reshape(count)
-  if count == 0 then return line end
+  if count == 0 then return matrix:reshape(0) end
+  local line <close> = matrix:reshape(count)
   return line:view(math.min(row * shape[2] + column + 1, count), count)
 end
 

@@ -3,12 +3,12 @@
 --- Systems with the factors that `elimination` made on a grid of ranks: forward and backward substitution.
 
 local core = require "clcompute.core"
-local elimination = require "clcompute.groups.elimination"
 local spread = require "clcompute.groups.spread"
+local steps = require "clcompute.groups.steps"
 
 local substitution = {}
 
-local from = elimination.from
+local from = steps.from
 
 --- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
 local function solver_of(f, key, s, make, is_transposed)
@@ -47,7 +47,7 @@ function substitution.sweep(f, blocks, how, columns)
     end
     if device then
       local solver = solver_of(f, (how.lower and "L" or "U") .. (is_turned and "T" or ""), s,
-        how.lower and elimination.lower or elimination.upper, is_turned)
+        how.lower and steps.lower or steps.upper, is_turned)
       blocks[number] = solver:solve(blocks[number])
     end
     substitution.share(f, s, blocks[number], shares, is_turned, is_forward, columns)
