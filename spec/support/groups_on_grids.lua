@@ -166,7 +166,7 @@ end
 
 --- Factors: pivots and determinant of one device, a backward error within the bound.
 function checks.systems(g)
-  for _, n in ipairs { 1, 3, 9, 18 } do
+  for _, n in ipairs { 1, 3, 9, 18, g.grid[1] == 1 and 43 or nil } do
     local x = d:random("float", n, n, { seed = n, low = -1 })
     local a = g:buffer(x)
     for _, columns in ipairs { false, 3 } do
@@ -203,6 +203,7 @@ for _, grid in ipairs { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 1 } } do ch
 for _, one in ipairs { { 1, 2, { 2, 1 } }, { 2, 1, { 1, 3 } }, { 2, 2, { 4, 2, 2, 1 } }, { 1, 2, { 0, 1 } } } do
   check_on(", shares of " .. table.concat(one[3], ":"), { one[1], one[2] }, { block = 4, share = one[3] })
 end
+check_on(", strides of GPUs", { 1, 2 }, { block = 4 }, function(g) g.layout.home_type = "gpu" end)
 check_on(", matrices alone", { 1, 2 }, {})
 check_on(", matrices alone, shared", { 2, 1 }, { share = { 1, 3 } })
 check_on(", some matrices alone", { 2, 2 }, { block = 4 }, function(g) g.layout.alone = 60 end)

@@ -109,7 +109,11 @@ local function solve_rows(f, s, panel)
     if own.triangle then
       local buffer, lead, ld, factors = steps.solve_rows(own.triangle, w.pieces[rank], s, first, columns)
       right[rank] = { buffer = buffer, lead = lead, ld = ld }
-      if rank == s.home then f.kept.L[s] = factors end
+      if rank == s.home then
+        f.kept.L[s] = factors
+      elseif factors then
+        factors:release()
+      end
     end
   end
   return right

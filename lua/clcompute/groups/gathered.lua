@@ -14,7 +14,7 @@ local whole = require "clcompute.groups.whole"
 local gathered = {}
 
 -- Rows up to which one device was quicker than two: ranks of one processor's core each, and GPUs of one host.
-local ROWS = { cpu = 2048, gpu = 24576 }
+local ROWS = { cpu = 2048, gpu = 12288 }
 
 local function check_group(where, b, g)
   if b.group ~= g then error(("%s: b: a buffer of the same group expected"):format(where), 0) end

@@ -94,10 +94,8 @@ local function make_layout(ranks, o)
   else
     new = share and layout.by_shares(grid, block, share) or layout.even(grid, block)
   end
-  if not o.block then
-    new.home_type = ranks:from(new.home, function() return ranks.devices[new.home].type end)
-    new.alone = layout.alone_with(new.home_type)
-  end
+  new.home_type = ranks:from(new.home, function() return ranks.devices[new.home].type end)
+  if not o.block then new.alone = layout.alone_with(new.home_type) end
   return new
 end
 

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
---- Systems with the factors that `elimination` made on a grid of ranks: forward and backward substitution.
+--- Systems with the factors that `elimination` made on a grid of ranks: forward and backward substitution. A row of GPUs
+-- has its own way, `substitution_row`: there transfers take longer than what is computed between them.
 
 local core = require "clcompute.core"
 local spread = require "clcompute.groups.spread"
 local steps = require "clcompute.groups.steps"
+local substitution_row = require "clcompute.groups.substitution_row"
 
 local substitution = {}
 
@@ -125,6 +127,9 @@ end
 
 --- The solution of A X = B, or of A^T X = B, of rows of so many columns: packed bytes to packed bytes.
 function substitution.solve(f, bytes, columns, is_transposed)
+  if f.w.place.p == 1 and f.w.group.layout.home_type ~= "cpu" then
+    return substitution_row.solve(f, bytes, columns, is_transposed)
+  end
   if is_transposed then
     local blocks = cut(f, bytes, columns)
     substitution.sweep(f, blocks, { lower = false, transposed = true }, columns)
