@@ -65,14 +65,17 @@ end
 
 local function random(rows, columns) return device:random("float", rows, columns, { seed = 1, low = -1 }) end
 
---- What ranks move that each send a rectangle to the next one; or the first one alone.
-local function ring(source, rows, columns, is_one_way)
+--- What ranks move that each send a rectangle to the next one, in some parts; or the first one alone.
+local function ring(source, rows, columns, is_one_way, parts)
   local list, targets = {}, {}
+  local height = rows // (parts or 1)
   for rank, own in pairs(g.ranks.devices) do targets[rank] = own:empty("float", rows, columns) end
   for from = 1, is_one_way and 1 or #g do
     local to = from % #g + 1
-    list[#list + 1] = { from = from, source = source[from], at = { 1, 1 }, to = to, target = targets[to],
-      to_at = { 1, 1 }, size = { rows, columns } }
+    for row = 1, rows - height + 1, height do
+      list[#list + 1] = { from = from, source = source[from], at = { row, 1 }, to = to, target = targets[to],
+        to_at = { row, 1 }, size = { height, columns } }
+    end
   end
   return function() g.ranks:move_all(list) end
 end
@@ -81,7 +84,7 @@ end
 local function trials_of(rows, columns)
   local trials, width = {}, math.min(columns, 1024)
   local c, a, b = random(rows, columns), random(rows, width), random(width, columns)
-  trials.product = { 2.0 * rows * width * columns, function() cl.gemm(a, b, { c = c }) end }
+  trials.product = { 2.0 * rows * width * columns, function() cl.gemm(a, b, { c = c, beta = 1 }) end }
   local left, above = random(rows, block), random(block, columns)
   trials.update = { 2.0 * rows * columns * block, function() cl.gemm(left, above, { c = c, alpha = -1, beta = 1 }) end }
   local padded, row = internal.panel_room(device:empty("float", 0), rows, block)
@@ -123,6 +126,12 @@ local function measure()
       local rate = (large[name][1] - small[name][1]) / math.max(b - a, 0.1 * b)
       machine[name] = { fixed = math.max(0, a - small[name][1] / rate), rate = rate }
     end
+  end
+  if #g > 1 then
+    local source = {}
+    for rank, own in pairs(g.ranks.devices) do source[rank] = own:zeros("float", 8 * block, block) end
+    local apart, whole = ring(source, 8 * block, block, false, 8), ring(source, 8 * block, block)
+    machine.latency = math.max(0, time(apart) - time(whole)) / 7
   end
   local few = g:random("float", 8 * block, 8 * block, { seed = 1, low = -1 })
   local seconds = time(function() cl.lu(few):release() end)

@@ -102,19 +102,10 @@ local function moves_of(s, pivots)
   return moves
 end
 
---- Queues copies of rows of one matrix of a device to rows of another: `order`, a buffer, has from, to, from, to ...,
--- from 0.
-local function copy_rows(source, target, order, count)
-  local columns = target.shape[2]
-  if columns == 0 or count == 0 then return end
-  local move = target.device:kernel("lu_move_rows", { dtype = target.dtype })
-  move({ global = { columns, count }, group = { 64, 1 }, remainder = "pad" }, count, columns, order, source, target)
-end
-
---- The same of a list of numbers.
+--- Queues copies of rows by a list, as `steps.copy_rows` takes it in a buffer.
 local function copy_listed(source, target, list)
   local order <close> = target.device:buffer(list, "int")
-  copy_rows(source, target, order, #list // 2)
+  steps.copy_rows(source, target, order, #list // 2)
 end
 
 --- The rows that go from place to place of a column of the grid: lists of their own rows there, by both.

@@ -225,6 +225,7 @@ local function release(f)
   f.w:release()
   for _, t in ipairs(f.kept.strides or {}) do
     if t.square then t.square:release() end
+    for _, order in pairs(t.orders) do order:release() end
   end
 end
 

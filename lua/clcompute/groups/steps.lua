@@ -27,6 +27,15 @@ function steps.at(w, k)
     own_column = own_column }
 end
 
+--- Queues copies of rows of one matrix of a device to rows of another: `order`, a buffer, has from, to, from, to ...,
+-- from 0.
+function steps.copy_rows(source, target, order, count)
+  local columns = target.shape[2]
+  if columns == 0 or count == 0 then return end
+  local move = target.device:kernel("lu_move_rows", { dtype = target.dtype })
+  move({ global = { columns, count }, group = { 64, 1 }, remainder = "pad" }, count, columns, order, source, target)
+end
+
 --- Raises where a pivot is zero or not finite.
 function steps.check_diagonal(where, s, diagonal)
   for j, value in ipairs(diagonal) do

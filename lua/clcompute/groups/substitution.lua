@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Systems with the factors that `elimination` made on a grid: forward and backward substitution. A row of GPUs has its own
--- way, `substitution_row`: there transfers take longer than what is computed between them.
+--- Systems with the factors that `elimination` made on a grid: forward and backward substitution. A row of GPUs has
+-- its own way, `substitution_row`: there transfers take longer than what is computed between them.
 
 local core = require "clcompute.core"
 local spread = require "clcompute.groups.spread"

@@ -17,14 +17,14 @@ local BLOCKS = 8 -- of a stride
 
 -- --- strides --------------------------------------------------------------------------------------------
 
---- The strides k .. e - 1 of factors: {k=, e=, n=, home= the rank that solves}.
+--- The strides k .. e - 1 of factors: {k=, e=, n=, home= the rank that solves, orders= of rows, by rank, there}.
 local function strides_of(f)
   if f.kept.strides then return f.kept.strides end
   local place, list = f.w.place, {}
   local length = place.block * BLOCKS
   for k = 0, place.rows - 1, length do
     local e = math.min(k + length, place.rows)
-    list[#list + 1] = { k = k, e = e, n = e - k, home = (place:find(k, k)) }
+    list[#list + 1] = { k = k, e = e, n = e - k, home = (place:find(k, k)), orders = {} }
   end
   f.kept.strides = list
   return list
@@ -99,29 +99,37 @@ local function subtract_found(f, t, v, columns, source_of, place_of)
   end
 end
 
---- Hands rows of v, which the home of a stride has, to ranks.
--- @tparam function rows_of (rank, visit): visits runs of rows: where in v, where there, how many
--- @tparam function target_of (rank, how many): a matrix of a rank, and its row from which on they go there, from 0
-local function hand_out(f, t, v, columns, rows_of, target_of)
-  local w = f.w
-  local ranks, device, moves, packed = w.group.ranks, w.group.ranks.devices[t.home], {}, {}
+--- The rows of a stride's solution that a rank multiplies with, packed, at home.
+local function rows_for(f, t, v, columns, rank)
+  local first, last = own_columns(f.w.place, rank, t)
+  local packed = v.device:empty(f.w.dtype, last - first, columns)
+  if not t.orders[rank] then
+    local list = {}
+    each_run(f.w.place, rank, t, function(at, own, count)
+      for k = 0, count - 1 do list[#list + 1], list[#list + 2] = at + k, own + k end
+    end)
+    t.orders[rank] = v.device:buffer(list, "int")
+  end
+  steps.copy_rows(v, packed, t.orders[rank], last - first)
+  return packed
+end
+
+--- Hands rows, which the home of a stride has, to ranks.
+-- @tparam function source_of (rank): a matrix at home
+-- @tparam function target_of (rank, its rows): a matrix of a rank, and its row from which on they go there, from 0
+-- @tparam function count_of (rank): rows
+local function hand_out(f, t, columns, count_of, source_of, target_of)
+  local ranks, moves = f.w.group.ranks, {}
   for rank = 1, ranks.count do
-    local total = 0
-    rows_of(rank, function(_, _, count) total = total + count end)
-    if total > 0 then
-      local source = device and device:empty(w.dtype, total, columns)
-      rows_of(rank, function(at, own, count)
-        if not source then return end
-        v:copy_rect { to = source, size = { count, columns }, at = { at + 1, 1 }, to_at = { own + 1, 1 } }
-      end)
-      local target, first = target_of(rank, total)
-      packed[#packed + 1] = source
-      moves[#moves + 1] = { from = t.home, source = source, at = { 1, 1 }, to = rank, target = target,
-        to_at = { first + 1, 1 }, size = { total, columns } }
+    local count = count_of(rank)
+    if count > 0 then
+      local target, first = target_of(rank, count)
+      moves[#moves + 1] = { from = t.home, source = ranks.devices[t.home] and source_of(rank), at = { 1, 1 }, to = rank,
+        target = target, to_at = { first + 1, 1 }, size = { count, columns } }
     end
   end
   ranks:move_all(moves)
-  for _, source in ipairs(packed) do source:release() end
+  return moves
 end
 
 --- C <- C + A x of rectangles of a rank: `how` has m, n, k, the strides and what else cl.gemm takes.
@@ -141,11 +149,15 @@ local function sweep_columns(f, t, v, columns, is_lower, sums)
   local square = square_of(f, t)
   if square then internal.substitute(square, t.n, is_lower, false, v) end
   local x = {}
-  hand_out(f, t, v, columns, function(rank, visit) each_run(place, rank, t, visit) end, function(rank, count)
+  local moves = hand_out(f, t, columns, function(rank)
+    local column, behind = own_columns(place, rank, t)
+    return behind - column
+  end, function(rank) return rows_for(f, t, v, columns, rank) end, function(rank, count)
     local device = w.group.ranks.devices[rank]
     x[rank] = device and device:empty(w.dtype, count, columns)
     return x[rank], 0
   end)
+  for _, move in ipairs(moves) do if move.source then move.source:release() end end
   local first, last = is_lower and t.e or 0, is_lower and place.rows or t.k
   for rank, own in pairs(x) do
     local column = own_columns(place, rank, t)
@@ -180,7 +192,8 @@ local function sweep_rows(f, t, v, columns, is_lower, known)
   for _, part in pairs(found) do part:release() end
   local square = square_of(f, t)
   if square then internal.substitute(square, t.n, is_lower, true, v) end
-  hand_out(f, t, v, columns, function(_, visit) visit(0, 0, t.n) end, function(rank) return known[rank], t.k end)
+  hand_out(f, t, columns, function() return t.n end, function() return v end,
+    function(rank) return known[rank], t.k end)
 end
 
 --- One triangle, stride by stride: `blocks` has right-hand sides, and then solutions, at the homes of strides.
@@ -197,23 +210,28 @@ end
 
 -- --- solutions ------------------------------------------------------------------------------------------
 
---- Where rows come from by all exchanges: rows of the matrix, from 1, in their new order.
-local function order_of(f)
-  local order = {}
-  for i = 1, #f.pivots do order[i] = i end
+--- Where rows come from by all exchanges, and where they go, from 0: pairs, or those that undo it.
+local function order_of(f, device, is_back)
+  local key = is_back and "back" or "order"
+  if f.kept[key] then return f.kept[key] end
+  local order, pairs_of = {}, {}
+  for i = 1, #f.pivots do order[i] = i - 1 end
   for k, p in ipairs(f.pivots) do order[k], order[p] = order[p], order[k] end
-  return order
+  for i, from in ipairs(order) do
+    pairs_of[2 * i - 1], pairs_of[2 * i] = is_back and i - 1 or from, is_back and from or i - 1
+  end
+  f.kept[key] = device:buffer(pairs_of, "int")
+  return f.kept[key]
 end
 
 --- Rows, packed, in the order that the exchanges make, or back.
 local function permute(f, bytes, columns, is_back)
-  local width, rows = columns * spread.sizes[f.w.dtype], {}
-  f.kept.order = f.kept.order or order_of(f)
-  for i, from in ipairs(f.kept.order) do
-    local own, other = is_back and from or i, is_back and i or from
-    rows[own] = bytes:sub((other - 1) * width + 1, other * width)
-  end
-  return table.concat(rows)
+  local device = select(2, next(f.w.group.ranks.devices))
+  local n = #f.pivots
+  local from <close> = device:buffer(bytes, f.w.dtype, n, columns)
+  local to <close> = device:empty(f.w.dtype, n, columns)
+  steps.copy_rows(from, to, order_of(f, device, is_back), n)
+  return to:string()
 end
 
 --- The rows of all strides, packed, on all ranks.
