@@ -7,15 +7,17 @@
 
 local model = require "clcompute.suite.scaling_model"
 
---- Hosts of H200: devices of a host as measured by this example on two of them; between hosts 4 x 50 GB/s, and
--- latencies, assumed.
+--- Hosts of H200, as this example measured two of them; between hosts 4 x 50 GB/s, and latencies, assumed.
 local function hosts_of(link, send, latency, overlaps)
-  return { product = { fixed = 4e-5, rate = 50e12 }, update = { fixed = 5e-5, rate = 39.5e12 },
-    panel = { fixed = 5e-4, rate = 4.1e12 }, solve = { fixed = 5e-5, rate = 4.3e12 }, copy = 2e12, norm = 2e12,
-    exchange = 0.75e12, link = link, send = send, latency = latency, step = 3e-4, overlaps = overlaps }
+  return { product = { fixed = 5.1e-5, rate = 50.1e12 }, update = { fixed = 3.3e-5, rate = 39.4e12 },
+    panel = { fixed = 4.8e-4, rate = 3.88e12 }, solve = { fixed = 8.1e-5, rate = 4.9e12 },
+    copy = { fixed = 1.6e-5, rate = 0.85e12 }, norm = { fixed = 7.3e-5, rate = 0.79e12 },
+    exchange = { fixed = 7.7e-5, rate = 6.5e12 }, link = link, send = send, latency = latency, step = 1.2e-4,
+    overlaps = overlaps }
 end
 
-local HOST, NETWORK = hosts_of(40e9, 50e9, 2e-5, true), hosts_of(200e9 / 8, 200e9 / 8, 3e-5, false)
+local HOST = hosts_of({ fixed = 1.1e-4, rate = 45e9 }, { fixed = 4.5e-5, rate = 49e9 }, 2e-5, true)
+local NETWORK = hosts_of(200e9 / 8, 200e9 / 8, 3e-5, false)
 
 local function paper()
   print(("%-24s %8s %9s %10s %6s %10s %6s %9s"):format("machine", "n", "GB each", "gemm", "of", "lu", "of", "moved TB"))

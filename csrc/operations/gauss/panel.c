@@ -60,8 +60,8 @@ static int panel_rows(lua_State *L) {
   return 0;
 }
 
-/* substitute(w, n, is_lower, is_transposed, x): solves T X = B in place, with a triangle of w, which
-   has the room of panel_room for n x n. */
+/* substitute(w, n, is_lower, is_transposed, x): solves T X = B in place, with a triangle of w,
+   which has the room of panel_room for n x n. */
 static int substitute(lua_State *L) {
   clc_Buffer *w = clc_checkreal(L, 1);
   const size_t n = (size_t)luaL_checkinteger(L, 2);
@@ -76,11 +76,8 @@ static int substitute(lua_State *L) {
 }
 
 void clc_openpanels(lua_State *L) {
-  static const luaL_Reg functions[] = {{"panel", panel},
-                                       {"panel_room", panel_room},
-                                       {"has_panel_rows", has_panel_rows},
-                                       {"panel_rows", panel_rows},
-                                       {"substitute", substitute},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"panel", panel},           {"panel_room", panel_room}, {"has_panel_rows", has_panel_rows},
+      {"panel_rows", panel_rows}, {"substitute", substitute}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }
