@@ -67,16 +67,19 @@ end
 
 local function random(rows, columns) return device:random("float", rows, columns, { seed = 1, low = -1 }) end
 
---- What ranks move that each send a rectangle to the next one, in some parts; or the first one alone.
-local function ring(source, rows, columns, is_one_way, parts)
-  local list, targets = {}, {}
-  local height = rows // (parts or 1)
-  for rank, own in pairs(g.ranks.devices) do targets[rank] = own:empty("float", rows, columns) end
+--- What ranks move that each send block columns to the next one, of a matrix twice as wide, which devices pack; or the
+-- first rank alone, of a matrix that has no others.
+local function ring(rows, count, is_one_way)
+  local list, sources, targets = {}, {}, {}
+  for rank, own in pairs(g.ranks.devices) do
+    sources[rank] = own:zeros("float", rows, is_one_way and block or 2 * count * block)
+    targets[rank] = own:empty("float", rows, count * block)
+  end
   for from = 1, is_one_way and 1 or #g do
     local to = from % #g + 1
-    for row = 1, rows - height + 1, height do
-      list[#list + 1] = { from = from, source = source[from], at = { row, 1 }, to = to, target = targets[to],
-        to_at = { row, 1 }, size = { height, columns } }
+    for k = 0, count - 1 do
+      list[#list + 1] = { from = from, source = sources[from], at = { 1, k * block + 1 }, to = to,
+        target = targets[to], to_at = { 1, k * block + 1 }, size = { rows, block } }
     end
   end
   return function() g.ranks:move_all(list) end
@@ -108,10 +111,7 @@ local function trials_of(rows, columns)
     cl.sum(cl.map("fabs(x[i])", { x = c:copy() }), { axis = 1 }):read()
   end }
   if #g > 1 then
-    local source = {}
-    for rank, own in pairs(g.ranks.devices) do source[rank] = own:zeros("float", rows, block) end
-    trials.link, trials.send = { 4.0 * rows * block, ring(source, rows, block) },
-      { 4.0 * rows * block, ring(source, rows, block, true) }
+    trials.link, trials.send = { 4.0 * rows * block, ring(rows, 1) }, { 4.0 * rows * block, ring(rows, 1, true) }
   end
   return trials
 end
@@ -129,12 +129,7 @@ local function measure()
       machine[name] = { fixed = math.max(0, a - small[name][1] / rate), rate = rate }
     end
   end
-  if #g > 1 then
-    local source = {}
-    for rank, own in pairs(g.ranks.devices) do source[rank] = own:zeros("float", 8 * block, block) end
-    local apart, whole = ring(source, 8 * block, block, false, 8), ring(source, 8 * block, block)
-    machine.latency = math.max(0, time(apart) - time(whole)) / 7
-  end
+  if #g > 1 then machine.latency = math.max(0, time(ring(block, 8)) - time(ring(8 * block, 1))) / 7 end
   local few = g:random("float", 8 * block, 8 * block, { seed = 1, low = -1 })
   local seconds = time(function() cl.lu(few):release() end)
   machine.step = math.max(0, seconds - model.seconds("lu", machine, 8 * block, p, q, block)) / 8
@@ -143,7 +138,8 @@ end
 
 local machine = measure()
 if world.rank == 0 then
-  print(("%d ranks, grid %dx%d, blocks of %d; step %.3f ms"):format(#g, p, q, block, machine.step * 1e3))
+  print(("%d ranks, grid %dx%d, blocks of %d; step %.3f ms, message %.3f ms"):format(#g, p, q, block, machine.step * 1e3,
+    machine.latency * 1e3))
   for _, name in ipairs { "product", "update", "panel", "solve", "copy", "exchange", "norm", "link", "send" } do
     local of = machine[name]
     if type(of) == "table" then

@@ -57,17 +57,18 @@ describe("the example of scaling", function()
     assert.equal(9, select(2, paper:gsub("\n", "\n")), paper)
     assert.matches("\n1,000 hosts of 8, 80x100 +4194304 +26.4 +[%d.]+ s +%d+ %% +[%d.]+ s +%d+ %% +12525.6\n$", paper)
     if #cl.devices "portable" == 0 then return pending "no POCL" end
-    local function check(launcher, environment)
+    local function run(launcher, environment)
       local output, is_well = helper.shell(("CLCOMPUTE_DEVICE=portable OMPI_ALLOW_RUN_AS_ROOT=1 "
         .. "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 %s timeout 120 %s %s examples/scaling.lua 320,512 64"):format(environment,
         launcher, helper.lua))
       assert.is_true(is_well, output)
-      assert.matches("2 ranks, grid 1x2, blocks of 64; step [%d.]+ ms\n  product +[%d.]+ ms and +[%d.]+ Gop/s\n", output)
+      assert.matches("2 ranks, grid 1x2, blocks of 64; step [%d.]+ ms, message [%d.]+ ms\n  product +[%d.]+ ms and +[%d.]+ Gop/s\n",
+        output)
       assert.matches("\n  send +[%d.]+ ms and +[%d.]+ GB/s\nn = 320: gemm predicted +[%d.]+ ms, measured", output)
       assert.matches("\nn = 512: lu   predicted +[%d.]+ ms, measured +[%d.]+ ms: [%d.]+\n$", output)
     end
-    check("", "POCL_DEVICES='pthread pthread'")
-    if has_mpi then check("mpirun --oversubscribe -n 2", "") end
+    run("", "POCL_DEVICES='pthread pthread'")
+    if has_mpi then run("mpirun --oversubscribe -n 2", "") end
   end)
 end)
 
@@ -109,7 +110,9 @@ describe("the model of scaling", function()
     local slow = 1e7 -- all but the last product are hidden behind transfers
     local slowly = 4 * 4096 ^ 2 / 2 / slow + 8 * machine.latency
     assert.is_true(math.abs(gemm { overlaps = true, link = slow } - slowly - computed / 4) < 1e-9)
-    local function lu(changes) return model.seconds("lu", setmetatable(changes, { __index = machine }), 4096, 1, 2, 256) end
+    local function lu(changes)
+      return model.seconds("lu", setmetatable(changes, { __index = machine }), 4096, 1, 2, 256)
+    end
     assert.is_true(lu { overlaps = true } < lu {})
     local of_panels = lu { overlaps = true, product = 1e15, update = 1e15, solve = 1e15, exchange = 1e15, norm = 1e15 }
     local least = 0 -- where the rest takes no time the panels do, one after the other
