@@ -138,8 +138,8 @@ end
 
 local machine = measure()
 if world.rank == 0 then
-  print(("%d ranks, grid %dx%d, blocks of %d; step %.3f ms, message %.3f ms"):format(#g, p, q, block, machine.step * 1e3,
-    machine.latency * 1e3))
+  print(("%d ranks, grid %dx%d, blocks of %d; step %.3f ms, message %.3f ms"):format(#g, p, q, block,
+    machine.step * 1e3, machine.latency * 1e3))
   for _, name in ipairs { "product", "update", "panel", "solve", "copy", "exchange", "norm", "link", "send" } do
     local of = machine[name]
     if type(of) == "table" then
