@@ -43,12 +43,14 @@ end
 -- @tparam ?function tell called with what comes next, how many have been, and of how many
 function warm.build(device, tell)
   internal.builds_all = true
+  internal.store_later()
   local list = calls.of(device)
   for i, row in ipairs(list) do
     if tell then tell(row.name, i - 1, #list) end
     row.run(device)
+    device:wait()
+    internal.store_launched()
   end
-  device:wait()
   if tell then tell(nil, #list, #list) end
   return #list
 end
