@@ -195,6 +195,7 @@ static int is_worth_keeping(lua_State *L, const Job *j) {
 
 static void keep_binary(lua_State *L, const Job *j, int key, clc_Code *code) {
   const double start = clc_processortime();
+  if (clc_storeslater(L, j->device, key, &code->program)) return;
   clc_storebinary(L, j->device, key, j->options, code);
   clc_notecost(L, j->source.name, "binary", start);
 }

@@ -31,6 +31,23 @@ describe("a program of several processes", function()
     assert.equal("source\nbinary\n", (shell(("%s & %s & %s & wait"):format(command, command, command))))
   end)
 
+  it("brings what POCL compiled for its launches where its binary is stored behind them", function()
+    if not device.platform:find "Portable" then return pending "needs POCL" end
+    local script = [[
+      local d = require "clcompute".device "%s"
+      local internal = require "clcompute.core.internal"
+      internal.builds_all = true
+      internal.store_later()
+      local p = d:program "kernel void k(global int *x) { x[0] = 42; }"
+      local x = d:zeros("int", 1)
+      %s
+      internal.store_launched()]]
+    helper.output(script:format(device.place, "p.k(256, x):wait()"), environment)
+    environment.POCL_CACHE_DIR = folder .. "/other"
+    helper.output(script:format(device.place, ""), environment)
+    assert.matches("/k/256%-1%-1", (shell(("find %s/other -name 'k.so'"):format(folder))))
+  end)
+
   it("waits for no lock where it was built before", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     helper.output(BUILD, environment)

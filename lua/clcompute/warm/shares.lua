@@ -28,12 +28,14 @@ end
 -- @tparam function tell called with the name of each, before it is run
 function shares.run(device, only, first, step, tell)
   local list = rows_of(device, only)
+  internal.store_later()
   for i = first, #list, step do
     tell(list[i].name)
     internal.builds_all = not list[i].is_light
     list[i].run()
+    device:wait()
+    internal.store_launched()
   end
-  device:wait()
 end
 
 -- What a process of a share runs; it prints a line for each row, and one for its end.
