@@ -179,6 +179,10 @@ helper.describe_each("loop nests in tiles", function(device)
         if j > w[i] then a[i + 1][j] = math.max(a[i][j], a[i][j - w[i]] + 0.25) end
       end end
     end]=], device, random_matrix(n + 1, n), limits(), n)
+    local far, wide = random_matrix(1, 2049)[1], assert(loops.compile([=[function(a, b, w, n)
+      for j = 1, n do b[j] = a[(j - 1) * 9007199254740992 + w[1]] end
+    end]=], { device = device, force = true, target = "cpu" })) -- 2^53: the last index is the first one again
+    assert.error_matches(function() wide(far, copy(far), { 1 }, 2049) end, "index 9007199254740993 is outside")
     local list = limits()
     list[3] = -2
     local compiled = assert(loops.compile([=[function(a, b, w, n)
@@ -271,9 +275,9 @@ helper.describe_each("loop nests in tiles", function(device)
     for _, body in ipairs {
       "while x < 3 and count < 40 do x, y = x * 1.25 + 0.1, y - x; count = count + 1 end",
       "repeat x = x + 0.5; count = count + 1 until x > y or count > 30",
-      "while count < 20 do local t = x * x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.25 end; count = count + 1 end",
+      "while count < 9 do local t = x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.5 end; count = count + 1 end",
       "while x > 0 do if x > 1 then x = x - 1 end; if y > 3 then y = y / 2; count = count + 2 end; x = x - 0.25 end",
-      "repeat local t = x + 1; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
+      "repeat local t = x; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
     } do
       local text = UNTIL_DATA:gsub("#", function() return body end)
       check(text, device, random_matrix(n, n), random_matrix(n, n), n)
@@ -288,7 +292,7 @@ helper.describe_each("loop nests in tiles", function(device)
       "while count < 9 do count = count * 3 + 1 end",
       "while true do x = x + 1; if not (x < i) then break end; y = y - x end",
       "while x > 0 do x = x - 1 end; while y > 0 do y = y - 1 end",
-      "while x > 0 do x = x - math.abs(y) - 0.5 end",
+      "while x > 0 do x = x - math.abs(y) - 0.5 end", "while x > 0 do x = x - y % 1 - 0.5 end",
     } do
       local text = UNTIL_DATA:gsub("#", function() return body end)
       check(text, device, random_matrix(n, n), random_matrix(n, n), n)

@@ -179,7 +179,8 @@ end
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
     if kernel.is_task then
-      kernel.body, kernel.has_lane = generation.tiling.of_task(plans.statements(kernel), unit.row)
+      local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
+      kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
     end

@@ -187,7 +187,7 @@ end
 -- the elements are looked at. Where that takes too long to find out, nothing more is asked of the loop.
 local function holds(shape)
   if shape.loop.is_given_up then return false end
-  local first, found = 1, nil
+  local first, found = 1
   repeat
     local place = overlap(table.move(shape.lines, first, #shape.lines, 1, {}))
     found = place and overlap(shape.elements[first + place - 1])

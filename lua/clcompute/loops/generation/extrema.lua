@@ -5,8 +5,8 @@
 --
 --     for k = i, j do local sum = c[i][k] + c[k + 1][j]; if sum < least then least = sum end end
 --
--- Lua's comparisons leave NaN out, so the order in which numbers are compared makes no difference but which zero is kept
--- of 0.0 and -0.0. Where it is a zero, the loop goes pass by pass again.
+-- Lua's comparisons leave NaN out, so the order in which numbers are compared makes no difference but which zero is
+-- kept of 0.0 and -0.0. Where it is a zero, the loop goes pass by pass again.
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -31,7 +31,8 @@ end
 local function of_condition(node)
   local assign = #node.arms == 1 and not node.otherwise and #node.arms[1].body == 1 and node.arms[1].body[1]
   local condition = node.arms[1].condition
-  if not assign or assign.kind ~= "assign" or not is_name(assign.target) or not MIRRORED[condition.op] then return nil end
+  if not assign or assign.kind ~= "assign" or not is_name(assign.target) then return nil end
+  if not MIRRORED[condition.op] then return nil end
   local op, kept, value = condition.op, condition.left, condition.right
   if not is_name(kept, assign.target.variable) then op, kept, value = MIRRORED[op], value, kept end
   if not is_name(kept, assign.target.variable) then return nil end
@@ -119,7 +120,8 @@ end
 -- @tparam table loop
 -- @tparam table found what `extrema.of` found in it
 -- @tparam table output of `clcompute.loops.generation.c_statements`
--- @tparam table statements `add` and `block` of that, and `passes`, which prints the loop pass by pass between two texts
+-- @tparam table statements `add` and `block` of that, and `passes`, which prints the loop pass by pass from one text to
+-- another
 function extrema.print(loop, found, output, statements)
   local context, id, add = output.context, loop.variable.id, statements.add
   local real, place = context.real, c_expression.name(found.variable, context)

@@ -23,13 +23,15 @@ local FEW = 4 -- lanes, fewer of which are slower together than one after the ot
 
 -- --- which loops ------------------------------------------------------------------------------
 
-local OPERATORS = { ["+"] = true, ["-"] = true }
+-- What vectors are good at, by the type of the result.
+local OPERATORS = { int = { ["+"] = true, ["-"] = true },
+  float = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true } }
 
---- Whether an expression may be evaluated in any case, and vectors are good at it: of integers, sums.
+--- Whether an expression may be evaluated in any case, and vectors are good at it.
 local function is_harmless(node)
   return not walk.find({ node }, function(part)
     if part.kind == "index" or part.kind == "call" or part.is_mixed then return true end
-    return part.kind == "binary" and part.type == "int" and not OPERATORS[part.op]
+    return part.kind == "binary" and part.type ~= "bool" and not OPERATORS[part.type][part.op]
   end)
 end
 
@@ -121,7 +123,9 @@ end
 local function masked(node, at, state)
   local ends, list, result = node.body[at], {}, {}
   local function assign(target, value) return ast.node("assign", { target = target, value = value }) end
-  local function sum(op, left, right) return ast.node("binary", { op = op, left = left, right = right, type = "int" }) end
+  local function sum(op, left, right)
+    return ast.node("binary", { op = op, left = left, right = right, type = "int" })
+  end
   local off = add_local(state, result, compare("==", number(0), number(1)))
   local count = ast.made_up(state.id .. "_count", "int")
   add_masked(table.move(node.body, 1, at - 1, 1, {}), off, state, list)
@@ -141,8 +145,7 @@ end
 -- @tparam {table,...} body of it
 -- @treturn ?{table,...} statements. The loop without an end has `lanes`: `all`, statements for all lanes; `first` and
 -- `last`, which are there once, before and behind these; `each`, lane after lane between them; `rest`, for each lane
--- behind the loop. nil where there is none,
--- or one that is not like this
+-- behind the loop. nil where there is none, or one that is not like this
 function masking.of(loop, body)
   if loop.step ~= 1 or faults.are_in(body) then return nil end
   local list, count, state = {}, 0, { id = loop.variable.id, number = 0 }

@@ -256,7 +256,8 @@ local function with_lane(band, body, real, has_masks)
   local order = ordered(band, lane)
   local registers = registers_of(order, band[lane], body, real)
   local class = registers and "registers" or masked and "masked" or has_loop(body) and "sunk" or "flat"
-  return plan.part("tiles", { class = class, order = order, lane = band[lane], body = finish(sunk), places = places, registers = registers })
+  return plan.part("tiles", { class = class, order = order, lane = band[lane], body = finish(sunk), places = places,
+    registers = registers })
 end
 
 --- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.

@@ -269,7 +269,8 @@ function affine.slope(node, variable, changes)
   local sign = node.kind == "binary" and (node.op == "+" and 1 or node.op == "-" and -1)
   local left = sign and affine.slope(node.left, variable, changes)
   local right = left and affine.slope(node.right, variable, changes)
-  return right and left + sign * right
+  local slope = right and left + sign * right
+  return slope and math.abs(slope) <= MOST_MULTIPLE and slope or nil -- so that it cannot go round all integers
 end
 
 --- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
