@@ -40,7 +40,7 @@ local function check_folder(is_for_all)
   local path = folder .. "/verdicts"
   files.make_folders(path)
   if not files.append_own(path, "") then
-    error(("nothing is kept: %s: no file of yours that can be written to; set %s to another folder"):format(path, variable), 0)
+    error(("nothing is kept: %s: no file of yours to write to; set %s to another folder"):format(path, variable), 0)
   end
   if #files.cache_folders() == 0 then
     error(("nobody would read %s, as others may write to it; chown root, chmod go-w"):format(folder), 0)
