@@ -224,10 +224,11 @@ void clc_pushwritten(lua_State *L, int descriptor) {
 }
 
 void clc_makefolders(lua_State *L, const char *path) {
+  const int is_for_all = clc_fillsforall(L);
   char *copy = strcpy(lua_newuserdatauv(L, strlen(path) + 1, 0), path);
   for (char *p = copy + 1; (p = strchr(p, '/')) != NULL; p++) {
     *p = '\0';
-    mkdir(copy, 0700);
+    if (mkdir(copy, 0700) == 0 && is_for_all) chmod(copy, 0755); /* whatever umask is */
     *p = '/';
   }
   lua_pop(L, 1);
@@ -244,6 +245,12 @@ const char *clc_pushkernelfolder(lua_State *L) {
 /* cache_folder() --> the folder of compiled programs and verdicts; nil where nothing is kept. */
 static int cache_folder(lua_State *L) {
   if (clc_pushcachefolder(L) == NULL) lua_pushnil(L);
+  return 1;
+}
+
+/* cache_folders() --> those to read from, the own one first. */
+static int cache_folders(lua_State *L) {
+  clc_pushcachefolders(L);
   return 1;
 }
 
@@ -290,6 +297,7 @@ static int append_own(lua_State *L) {
   const int fd = clc_openown(path, O_WRONLY | O_APPEND | O_CREAT, &st);
   const int has_room = fd >= 0 && (st.st_size + (off_t)n <= MOST_KEPT || ftruncate(fd, 0) == 0);
   int added = has_room && write(fd, text, n) == (ssize_t)n;
+  if (added && clc_fillsforall(L)) fchmod(fd, CLC_FORALL);
   if (fd >= 0 && close(fd) != 0) added = 0;
   lua_pushboolean(L, added);
   return 1;
@@ -307,9 +315,11 @@ static int name_text(lua_State *L) {
 
 void clc_openfiles(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"append_own", append_own},     {"append_text", append_text}, {"cache_folder", cache_folder},
-      {"make_folders", make_folders}, {"name_text", name_text},     {"new_file", new_file},
-      {"open_plain", open_plain},     {"read_own", read_own},       {NULL, NULL}};
+      {"append_own", append_own},     {"append_text", append_text},
+      {"cache_folder", cache_folder}, {"cache_folders", cache_folders},
+      {"make_folders", make_folders}, {"name_text", name_text},
+      {"new_file", new_file},         {"open_plain", open_plain},
+      {"read_own", read_own},         {NULL, NULL}};
   clc_addinternal(L, functions);
   clc_openlocks(L);
 }

@@ -83,6 +83,15 @@ local FIELDS = [[function(ex, ey, hz, n, steps)
   end
 end]]
 
+-- Two colours, of which each reads the other one: a loop of few passes in the one that goes in rounds.
+local RED_BLACK = [[function(a, n, steps)
+  for t = 1, steps do for colour = 0, 1 do
+    for i = 2, n - 1 do for j = 2 + (i + colour) % 2, n - 1, 2 do
+      a[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1])
+    end end
+  end end
+end]]
+
 describe("a loop goes in rounds", function()
   it("of pieces that shrink as little as neighbours are read", function()
     local round = rounds_of(JACOBI)
@@ -110,6 +119,11 @@ describe("a loop goes in rounds", function()
     round = rounds_of((ELIMINATION:gsub("a%[k%]", "a[k + 1]"):gsub("for i = k %+ 1", "for i = k + 2")
       :gsub("k = 1, n do", "k = 1, n - 1 do")))
     assert.equal(1, round.reach)
+  end)
+
+  it("where further subscripts keep passes apart", function()
+    local round = rounds_of(RED_BLACK)
+    assert.same({ 2, { 0, 1 } }, { round.slope, round.steps })
   end)
 
   it("unless isl finds a result that would depend on it", function()
@@ -191,6 +205,9 @@ helper.describe_each("a loop in rounds", function(device)
     end
     for _, size in ipairs { 1, 2, 3, 4, 5, 17 } do check(ELIMINATION, device, matrix(size), size) end
     check(FIELDS, device, matrix(48), matrix(48), matrix(48), 48, 5)
+    for _, size in ipairs { 2, 3, 33, 48 } do
+      for _, steps in ipairs { 0, 1, 4 } do check(RED_BLACK, device, matrix(size), size, steps) end
+    end
   end)
 
   it("copies each array once, and not what its first nest writes as a whole", function()

@@ -128,6 +128,178 @@ helper.describe_each("loop nests in tiles", function(device)
     end]], device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  --- Limits within n, at its ends, and such that adding 1 to them would wrap.
+  local function limits()
+    local list = { 0, 1, n - 1, n, math.maxinteger }
+    for i = #list + 1, n do list[i] = math.random(0, n) end
+    return list
+  end
+
+  it("are cut where a condition changes that holds from one pass on, or up to one", function()
+    for _, condition in ipairs { "j > w[i]", "w[i] < j", "j >= w[i]", "w[i] + 1 <= j", "j + 2 > w[i]", "j - i >= 3",
+      "i + j - n > 1" } do
+      local text = ([[function(a, b, w, n)
+        for i = 1, n do for j = 1, n do
+          b[i][j] = a[i][j]
+          if %s then b[i][j] = b[i][j] + a[i][j] * 2 end
+        end end
+      end]]):format(condition)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), limits(), n)
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      compiled(random_matrix(n, n), random_matrix(n, n), limits(), n)
+      assert.matches("long j_%d+_before = ", compiled:source())
+    end
+  end)
+
+  it("are cut with what stands behind else, before the change and from there on", function()
+    for _, condition in ipairs { "j < w[i]", "j <= w[i]", "w[i] >= j - 1", "j <= i" } do
+      check(([[function(a, b, w, n)
+        for i = 1, n do for j = 2, n - 1 do
+          if %s then
+            local t = a[i][j - 1]
+            b[i][j] = t * t
+          else
+            b[i][j] = a[i][j + 1] - 1
+          end
+        end end
+      end]]):format(condition), device, random_matrix(n, n), random_matrix(n, n), limits(), n)
+    end
+  end)
+
+  it("look at what a condition guards where it holds alone", function()
+    check([=[function(a, b, w, n)
+      for i = 1, n do for j = 1, n do
+        b[i][j] = 0.5
+        if j > w[i] then b[i][j] = a[j - w[i]] end
+      end end
+    end]=], device, random_matrix(1, n)[1], random_matrix(n, n), limits(), n)
+    check([=[function(a, w, n)
+      for i = 1, n do for j = 1, n do
+        a[i + 1][j] = a[i][j]
+        if j > w[i] then a[i + 1][j] = math.max(a[i][j], a[i][j - w[i]] + 0.25) end
+      end end
+    end]=], device, random_matrix(n + 1, n), limits(), n)
+    local far, wide = random_matrix(1, 2049)[1], assert(loops.compile([=[function(a, b, w, n)
+      for j = 1, n do b[j] = a[(j - 1) * 9007199254740992 + w[1]] end
+    end]=], { device = device, force = true, target = "cpu" })) -- 2^53: the last index is the first one again
+    assert.error_matches(function() wide(far, copy(far), { 1 }, 2049) end, "index 9007199254740993 is outside")
+    local list = limits()
+    list[3] = -2
+    local compiled = assert(loops.compile([=[function(a, b, w, n)
+      for i = 1, n do for j = 1, n do if j > w[i] then b[i][j] = a[j - w[i]] end end end
+    end]=], { device = device, force = true, target = "cpu" }))
+    assert.error_matches(function() compiled(random_matrix(1, n)[1], random_matrix(n, n), list, n) end,
+      ("line 2: .*index %d is outside of 1 .. %d"):format(n + 2, n))
+  end)
+
+  --- A matrix of numbers that are often equal, NaN, or one of both zeros.
+  local function special_matrix(rows, columns)
+    local kinds, list = { 0.0, -0.0, 0 / 0, 1.5, -1.5, math.huge, -math.huge, 0.0, -0.0, 2.0 }, {}
+    for i = 1, rows do
+      list[i] = {}
+      local few = math.random(2, #kinds)
+      for j = 1, columns do list[i][j] = kinds[math.random(few)] end
+    end
+    return list
+  end
+
+  local function packed(list)
+    local texts = {}
+    for i, value in ipairs(list) do texts[i] = value ~= value and "NaN" or string.pack("d", value) end
+    return table.concat(texts, " ")
+  end
+
+  it("look for the smallest and the largest in vectors, to the sign of zero", function()
+    local columns = helper.is_simulator(device) and 19 or 61
+    for _, step in ipairs { "if v < s then s = v end", "if v <= s then s = v end", "if s < v then s = v end",
+      "if s >= v then s = v end", "s = math.max(s, v)", "s = math.min(s, v)" } do
+      local text = ([[function(a, b, first, last, n, m)
+        for i = 1, n do
+          local s = first[i]
+          for k = i // 2 + 1, m do
+            local v = a[i][k] * b[k][i] + 0.5 * -first[i]
+            %s
+          end
+          last[i] = s
+        end
+      end]]):format(step)
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      for m = 1, columns, 9 do
+        local a, b, first = special_matrix(n, m), special_matrix(m, n), special_matrix(1, n)[1]
+        local expected, got = {}, {}
+        for i = 1, n do expected[i], got[i] = 0.0, 0.0 end
+        assert(load("return " .. text))()(a, b, first, expected, n, m)
+        compiled(a, b, first, got, n, m)
+        assert.equal(packed(expected), packed(got), text)
+      end
+      assert.matches("double8 kept = before", compiled:source())
+    end
+  end)
+
+  it("look for it pass by pass where it is read beside the comparison, or kept otherwise", function()
+    for _, step in ipairs { "if v < s then s = v * 2 end", "if v * s < s then s = v * s end", "s = math.max(v, s)",
+      "if v < s then s = v else s = s + 1 end", "local t = v if v < t then t = v end" } do
+      local text = ([[function(a, b, n)
+        for i = 1, n do
+          local s = 0.25
+          for k = 1, n do
+            local v = a[i][k]
+            %s
+          end
+          b[i][1] = s
+        end
+      end]]):format(step)
+      assert.not_matches("kept", check(text, device, random_matrix(n, n), random_matrix(n, n), n):source())
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+      compiled(random_matrix(n, n), random_matrix(n, n), n)
+      assert.not_matches("kept", compiled:source())
+    end
+  end)
+
+  -- Loops that end where data say so, whose body is put where # is.
+  local UNTIL_DATA = [[function(a, b, n)
+    for i = 1, n do for j = 1, n do
+      local x, y, count = a[i][j], 0.5 * j, 0
+      #
+      b[i][j] = x + y * count
+    end end
+  end]]
+
+  local function source_of(text)
+    local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
+    compiled(random_matrix(n, n), random_matrix(n, n), n)
+    return compiled:source()
+  end
+
+  it("go on together in loops that end where data say so", function()
+    for _, body in ipairs {
+      "while x < 3 and count < 40 do x, y = x * 1.25 + 0.1, y - x; count = count + 1 end",
+      "repeat x = x + 0.5; count = count + 1 until x > y or count > 30",
+      "while count < 9 do local t = x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.5 end; count = count + 1 end",
+      "while x > 0 do if x > 1 then x = x - 1 end; if y > 3 then y = y / 2; count = count + 2 end; x = x - 0.25 end",
+      "repeat local t = x; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
+    } do
+      local text = UNTIL_DATA:gsub("#", function() return body end)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), n)
+      local is_masked = not helper.is_simulator(device) and not body:find "elseif"
+      assert.equal(is_masked, source_of(text):find "_count < 4L" ~= nil, body)
+    end
+  end)
+
+  it("go on alone in such loops where an error may be met, or vectors are bad at it", function()
+    for _, body in ipairs {
+      "while x > 0 do x = x - a[i][count % n + 1] * a[i][count % n + 1] - 0.1; count = count + 1 end",
+      "while count < 9 do count = count * 3 + 1 end",
+      "while true do x = x + 1; if not (x < i) then break end; y = y - x end",
+      "while x > 0 do x = x - 1 end; while y > 0 do y = y - 1 end",
+      "while x > 0 do x = x - math.abs(y) - 0.5 end", "while x > 0 do x = x - y % 1 - 0.5 end",
+    } do
+      local text = UNTIL_DATA:gsub("#", function() return body end)
+      check(text, device, random_matrix(n, n), random_matrix(n, n), n)
+      assert.not_matches("_count < 4L", source_of(text))
+    end
+  end)
+
   it("keep locals for passes in steps, more of them than a tile has", function()
     local text = [[function(a, b, c, n)
       for i = 1, n do for j = 1, n, 2 do

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Random functions of what rounds are for, valid for loops.compile: a sequential loop around one to four nests, each
 -- over a vector or the rows of a matrix, which read their neighbours, or the row of the pass; now and then a nest
--- computes one row only, has a condition, or reaches too far for it.
+-- computes one row only, has a condition, or reaches too far for it, or is one for each colour of a chess board.
 --
 -- They take the arguments of `spec.support.random_tiles`, of which n is to be at least 4.
 
@@ -86,6 +86,23 @@ local function matrix_nest(state)
     bounds(state, second), store(state, state.written .. "[i][j]", matrix_term))
 end
 
+--- A nest for each colour, which reads the other one, perhaps also its own.
+local function chess_board(state)
+  local terms = {}
+  for i = 1, math.random(2, 4) do
+    local offset = chance(12) and 0 or 1
+    local i_text, j_text = "i", "j"
+    if chance(2) then
+      i_text = ("i %s %d"):format(pick { "-", "+" }, offset)
+    else
+      j_text = ("j %s %d"):format(pick { "-", "+" }, offset)
+    end
+    terms[i] = ("c[%s][%s]"):format(i_text, j_text)
+  end
+  return ("for colour = %s do for i = %s do for j = 3 + (i + colour) %% 2, n + 1, 2 do c[i][j] = 0.25 * (%s) end "
+    .. "end end"):format(pick { "0, 1", "1, 0, -1", "0, 3", "0, 8" }, bounds(state, "i"), table.concat(terms, " + "))
+end
+
 --- The text of a function, by math.random.
 -- @tparam ?boolean is_plain whether it is arithmetic of floats alone
 -- @treturn string
@@ -93,7 +110,8 @@ function random_rounds.text(is_plain)
   local state = { is_front = chance(3), reach = pick { 0, 1, 1, 1, 2 }, is_plain = is_plain }
   state.reach = state.is_front and 0 or state.reach
   local lines, is_vector = {}, chance(2)
-  for i = 1, math.random(1, 4) do
+  if not state.is_front and chance(6) then lines[1] = "    " .. chess_board(state) end
+  for i = #lines + 1, #lines == 1 and 1 or math.random(1, 4) do
     local nest = is_vector and vector_nest or chance(4) and row_nest or matrix_nest
     lines[i] = "    " .. nest(state)
   end

@@ -274,6 +274,22 @@ describe("rules of tuning", function()
     assert.matches("local memory", fault({}, { local_memory = 30000 }))
   end)
 
+  it("refuse warps that cannot share a slice, or have no room for their sums", function()
+    local shape = { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 1, alone = 1, full = 1 }
+    local function fault(changes, of_row)
+      local row = { kernel = "pipelined", least = 0, blocks = { block }, shapes = { changed(shape, changes) } }
+      return rules.fault("gemm", changed(row, of_row or {}), gpu { local_memory = 48000 })
+    end
+    assert.is_nil(fault {})
+    assert.is_nil(fault({}, { launch = 7, stream = 3000, part = 880 }))
+    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" } } do
+      assert.matches(case[1], fault { [case[1]] = case[2] })
+    end
+    assert.matches("no room", fault { bm = 64, bn = 128, tm = 8, bk = 16, ways = 2, stages = 2 })
+    assert.matches("part", fault({}, { part = -1 }))
+    assert.matches("go round", fault { bk = 16, tn = 4 })
+  end)
+
   it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()
     for _, case in ipairs { { "mc", 0 }, { "nc", 0 }, { "nc", 33 }, { "kc", 0 }, { "kc", 1 << 20 }, { "vector", 3 },
       { "rows", 7 }, { "mc", 1e300 }, { "mc", 0 / 0 }, { "kc", "20" }, { "direct", -1 }, { "mc", 1 << 62 } } do

@@ -101,8 +101,9 @@ describe("the first minute", function()
     local command = ("%s %s"):format(helper.lua, path)
     assert.equal("", (shell(command)))
     if not shell "command -v script":find "script" then return pending "needs the command script" end
-    for prefix, shown in pairs { ["env TERM=xterm "] = "\rclcompute: building\r\27[K", ["env TERM=dumb "] = "",
-      ["stty cols 12 && env TERM=xterm "] = "\rclcompute: \r\27[K" } do
+    local line = "\27D\27[A\0277\27[B\r%s\0278\27[J" -- below the script's own
+    for prefix, shown in pairs { ["env TERM=xterm "] = line:format "clcompute: building", ["env TERM=dumb "] = "",
+      ["stty cols 12 && env TERM=xterm "] = line:format "clcompute: " } do
       assert.equal(shown, (shell(("script -qec %q /dev/null </dev/null"):format(prefix .. command))))
     end
   end)

@@ -130,17 +130,21 @@ end
 
 local VERDICTS = { ok = true, fault = true }
 
-local function recall(files, path, key)
-  local found
-  for line in files.read_own(path):gmatch "[^\n]+" do
-    local verdict, about = line:match "^(%l+)\t(.*)$"
-    if about == key and VERDICTS[verdict] then found = verdict end
+--- The verdict that was kept last, by this user or for all users of the machine.
+local function recall(files, key)
+  for _, folder in ipairs(files.cache_folders()) do
+    local found
+    for line in files.read_own(folder .. "/verdicts"):gmatch "[^\n]+" do
+      local verdict, about = line:match "^(%l+)\t(.*)$"
+      if about == key and VERDICTS[verdict] then found = verdict end
+    end
+    if found then return found end
   end
-  return found
 end
 
 --- Adds a line. What cannot be kept is found out again.
-local function keep(files, path, key, verdict)
+local function keep(files, key, verdict)
+  local path = files.cache_folder() .. "/verdicts"
   files.make_folders(path)
   files.append_own(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off must not swallow this one
 end
@@ -153,22 +157,16 @@ local function judge(device, test)
   return ran and status or "unknown"
 end
 
-local function verdicts_file(files)
-  local folder = files.cache_folder()
-  return folder and folder .. "/verdicts"
-end
-
 --- Found in the file, or out.
 local function find(device, test, key)
   local files = require "clcompute.files" -- which needs the C core: a test alone runs without
-  local path = verdicts_file(files)
-  local verdict = path and recall(files, path, key)
+  local verdict, keeps = recall(files, key), files.cache_folder() ~= nil
   if verdict then return verdict end
-  local lock <close> = path and require "clcompute.core.internal".lock(key) -- luacheck: no unused
-  verdict = path and recall(files, path, key) -- of another process, for which this one waited
+  local lock <close> = keeps and require "clcompute.core.internal".lock(key) or nil -- luacheck: no unused
+  verdict = recall(files, key) -- of another process, for which this one waited
   if not verdict then
     verdict = judge(device, test)
-    if path and VERDICTS[verdict] then keep(files, path, key, verdict) end
+    if keeps and VERDICTS[verdict] then keep(files, key, verdict) end
   end
   return verdict
 end
@@ -190,9 +188,7 @@ local looked = {} -- when, by test and device
 function known_answer.kept_verdict(device, test)
   local key, now = key_of(device, test), require "clcompute.core".clock()
   if not verdicts[key] and now - (looked[key] or -math.huge) > LOOK_AGAIN then
-    local files = require "clcompute.files"
-    local path = verdicts_file(files)
-    verdicts[key], looked[key] = path and recall(files, path, key), now
+    verdicts[key], looked[key] = recall(require "clcompute.files", key), now
   end
   return verdicts[key]
 end

@@ -14,6 +14,7 @@ local warm = {
     "clcompute warm                  # the device that scripts take",
     "clcompute warm --isolated       # for `clcompute repl` and `run`, whose CPU is isolated",
     "clcompute warm --device cpu --only gemm",
+    "sudo clcompute warm --system    # for all users of the machine, in /var/cache/clcompute",
   },
 }
 
@@ -24,18 +25,26 @@ function warm.configure(parser)
   parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps builds of its own.")
   parser:option("--only", "Build what has this in its name alone: an operation, a dtype.", "")
     :argname "<name>"
+  parser:flag("--system", "Keep it for all users of the machine, in /var/cache/clcompute or $CLCOMPUTE_SYSTEM_CACHE; "
+    .. "for root.")
 end
 
 --- The folder; raises where nothing could be kept.
-local function check_folder()
+local function check_folder(is_for_all)
   local files = require "clcompute.files"
   local folder = files.cache_folder()
-  if not folder then error("nothing is kept here: CLCOMPUTE_CACHE is off, or there is no HOME", 0) end
+  local variable = is_for_all and "CLCOMPUTE_SYSTEM_CACHE" or "CLCOMPUTE_CACHE"
+  if not folder then
+    error(("nothing is kept here: %s is off%s"):format(variable, is_for_all and "" or ", or there is no HOME"), 0)
+  end
   local path = folder .. "/verdicts"
   files.make_folders(path)
-  local file, fault = io.open(path, "ab")
-  if not file then error(("nothing is kept: %s; set CLCOMPUTE_CACHE to another folder"):format(fault), 0) end
-  file:close()
+  if not files.append_own(path, "") then
+    error(("nothing is kept: %s: no file of yours to write to; set %s to another folder"):format(path, variable), 0)
+  end
+  if #files.cache_folders() == 0 then
+    error(("nobody would read %s, as others may write to it; chown root, chmod go-w"):format(folder), 0)
+  end
   return folder
 end
 
@@ -58,7 +67,8 @@ end
 --- Runs the command.
 function warm.run(options)
   local device = command_line.device(options.device, options.isolated and { isolated = true } or nil)
-  local clock, folder = command_line.library().clock, check_folder()
+  require("clcompute.core.internal").fills_for_all = options.system
+  local clock, folder = command_line.library().clock, check_folder(options.system)
   local show <close> = output.progress()
   local start, before = clock(), programs_of(folder)
   local rows = require("clcompute.warm").build(device, options.only, function(name, done, weights)

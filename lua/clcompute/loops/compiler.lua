@@ -76,6 +76,15 @@ local function splitting(unit, job)
   end)
 end
 
+--- On processors, where loops go in rounds.
+local function unrolling(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
+  if generation.unrolling.apply_to_tree(unit.tree) then
+    scop(unit)
+    dependences(unit)
+  end
+end
+
 --- On processors: elsewhere work-items need no neighbours.
 local function distribution(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
@@ -170,7 +179,8 @@ end
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
     if kernel.is_task then
-      kernel.body, kernel.has_lane = generation.tiling.of_task(plans.statements(kernel), unit.row)
+      local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
+      kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
     end
@@ -257,6 +267,7 @@ local PASSES = {
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
   { "splitting", splitting },
+  { "unrolling", unrolling },
   { "distribution", distribution },
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },

@@ -96,7 +96,8 @@ end
 --- The environment in which no cache is but those of a folder. POCL tells in its log what a kernel costs.
 local function environment(folder, wait)
   return { CLCOMPUTE_CACHE = folder .. "/ours", CLCOMPUTE_BUILD = wait and "wait" or "", XDG_CACHE_HOME = folder,
-    POCL_CACHE_DIR = folder .. "/pocl", CUDA_CACHE_PATH = folder .. "/cuda", POCL_DEBUG = "llvm,timing" }
+    CLCOMPUTE_SYSTEM_CACHE = "off", POCL_CACHE_DIR = folder .. "/pocl", CUDA_CACHE_PATH = folder .. "/cuda",
+    POCL_DEBUG = "llvm,timing" }
 end
 
 local function measure(row, device)

@@ -28,12 +28,14 @@ end
 -- @tparam function tell called with the name of each, before it is run
 function shares.run(device, only, first, step, tell)
   local list = rows_of(device, only)
+  internal.store_later()
   for i = first, #list, step do
     tell(list[i].name)
     internal.builds_all = not list[i].is_light
     list[i].run()
+    device:wait()
+    internal.store_launched()
   end
-  device:wait()
 end
 
 -- What a process of a share runs; it prints a line for each row, and one for its end.
@@ -44,6 +46,7 @@ local function say(...)
 end
 local ok, fault = pcall(function()
   local cl = require 'clcompute'
+  require 'clcompute.core.internal'.fills_for_all = %s
   local d = cl.device(%q, %s)
   require 'clcompute.warm'.share(d, %q, %d, %d, function(name) say("row", name) end)
 end)
@@ -55,7 +58,8 @@ local VARIABLES = { POCL_AFFINITY = "0" }
 local function command(device, only, count)
   local words = {}
   for i = 1, count do
-    local code = PROGRAM:format(device.place, device.isolated and "{ isolated = true }" or "nil", only, i, count)
+    local code = PROGRAM:format(internal.fills_for_all or false, device.place,
+      device.isolated and "{ isolated = true }" or "nil", only, i, count)
     words[i] = code_process.command(code, VARIABLES) .. " & "
   end
   return ("{ %swait; } 2>&1"):format(table.concat(words))

@@ -106,14 +106,25 @@ end
 
 -- --- pairs that may not touch the same ---------------------------------------------------------
 
---- The places on the line that an access touches, whatever its further subscripts are.
+--- The places on the line that an access touches, whatever its further subscripts are, and those loops that the first
+-- one does not speak of: more than it does, but isl has less to look at.
 local function on_line(access)
-  return setmetatable({ subscripts = { access.subscripts[1] } }, { __index = access })
+  local first, constraints = access.subscripts[1], {}
+  local function is_elsewhere(text)
+    for _, loop in ipairs(access.statement.loops) do
+      local name = "%f[%w_]" .. loop.variable.id .. "%f[^%w_]"
+      if text:find(name) and not first:find(name) then return true end
+    end
+  end
+  for _, text in ipairs(access.statement.constraints) do
+    if not is_elsewhere(text) then constraints[#constraints + 1] = text end
+  end
+  local statement = setmetatable({ constraints = constraints }, { __index = access.statement })
+  return setmetatable({ subscripts = { first }, statement = statement }, { __index = access })
 end
 
 --- An access where some formulas hold, as isl's text.
 local function restricted(shape, access, ...)
-  if shape.is_line then access = on_line(access) end
   local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", ... }
   return isl_text.access(shape.scop, access, shape.outer, formulas, SYMBOLS)
 end
@@ -123,12 +134,24 @@ local function at_other_time(shape, text)
   return (text:gsub("%f[%w_]" .. shape.time .. "%f[^%w_]", shape.time .. "_later"))
 end
 
---- Adds a pair, once.
-local function add_pair(shape, one, other)
-  local key = one .. other
-  if shape.has_pair[key] then return end
-  shape.has_pair[key] = true
-  shape.pairs[#shape.pairs + 1] = { one = one, other = other }
+--- The second access of a pair, in any pass, or in those that `order` says.
+local function in_other_pass(shape, access, formula, order)
+  local text = at_other_time(shape, restricted(shape, access, formula))
+  if not order then return text end
+  text = text:gsub(" }$", (" and %s %s %s_later }"):format(shape.time, order, shape.time)) -- both times are parameters
+  return (text:gsub("^%[", "[" .. shape.time .. ", "))
+end
+
+--- Adds a pair of places on the line, and of the elements there, once.
+local function add_pair(shape, line, elements)
+  local key = line.one .. line.other
+  local known = shape.known[key]
+  if not known then
+    known = { elements = {}, has = {} }
+    shape.known[key], shape.lines[#shape.lines + 1], shape.elements[#shape.lines + 1] = known, line, known.elements
+  end
+  local own = elements.one .. elements.other
+  if not known.has[own] then known.has[own], known.elements[#known.elements + 1] = true, elements end
 end
 
 --- Adds the pairs of accesses of two nests one of which writes: `one` and `other` are formulas of where. If `order` is
@@ -137,13 +160,9 @@ local function add_pairs(shape, a, b, one, other, order)
   for _, from in ipairs(a.accesses) do
     for _, to in ipairs(b.accesses) do
       if from.variable == to.variable and (from.write or to.write) then
-        local text = restricted(shape, to, other)
-        text = at_other_time(shape, text)
-        if order then -- both times are parameters of one text
-          text = text:gsub(" }$", (" and %s %s %s_later }"):format(shape.time, order, shape.time))
-          text = text:gsub("^%[", "[" .. shape.time .. ", ")
-        end
-        add_pair(shape, restricted(shape, from, one), text)
+        add_pair(shape,
+          { one = restricted(shape, on_line(from), one), other = in_other_pass(shape, on_line(to), other, order) },
+          { one = restricted(shape, from, one), other = in_other_pass(shape, to, other, order) })
       end
     end
   end
@@ -159,10 +178,22 @@ local function add_all(shape, one, other, is_ordered)
   end
 end
 
---- Whether no pair touches the same element. Where that takes too long to find out, nothing more is asked of the loop.
+--- The first of some pairs that touches the same, or false; nil where that takes too long to find out.
+local function overlap(pairs)
+  return require "clcompute.poly".overlap { pairs = pairs, budget = BUDGET }
+end
+
+--- Whether no pair touches the same element. Of those alone that meet on the line, of which isl has less to look at,
+-- the elements are looked at. Where that takes too long to find out, nothing more is asked of the loop.
 local function holds(shape)
-  if shape.is_given_up then return false end
-  local found = require "clcompute.poly".overlap { pairs = shape.pairs, budget = BUDGET }
+  if shape.loop.is_given_up then return false end
+  local first, found = 1
+  repeat
+    local place = overlap(table.move(shape.lines, first, #shape.lines, 1, {}))
+    found = place and overlap(shape.elements[first + place - 1])
+    if not place then found = place end
+    first = first + (place or 0)
+  until not place or found ~= false or first > #shape.lines
   shape.loop.is_given_up = found == nil
   return found == false
 end
@@ -176,7 +207,7 @@ end
 
 --- A shape of a loop, of which nothing is asked yet; `slope` and what follows are results of `round_shapes.of`.
 local function new_shape(loop, fields)
-  fields.loop, fields.pairs, fields.has_pair = loop, {}, {}
+  fields.loop, fields.lines, fields.elements, fields.known = loop, {}, {}, {}
   return setmetatable(fields, { __index = loop })
 end
 
@@ -247,8 +278,7 @@ local function equal_trapezoids(loop)
   end
 end
 
---- The shape of trapezoids that shrink as little as can be proved, or nil; of a loop with `is_line` from places on the
--- line alone, of which isl has less to look at.
+--- The shape of trapezoids that shrink as little as can be proved, or nil.
 local function best_trapezoids(loop)
   local best, reaches = equal_trapezoids(loop)
   for i, reach in ipairs(reaches or {}) do
@@ -273,8 +303,7 @@ function round_shapes.of(scop, node, nests)
   local statement = places[1].accesses[1].statement
   local loop = { scop = scop, node = node, time = node.variable.id, places = places,
     outer = isl_text.outer(statement, places[1].band[1]) }
-  return best_trapezoids(setmetatable({ is_line = true }, { __index = loop })) or best_trapezoids(loop)
-    or front_of(loop)
+  return best_trapezoids(loop) or front_of(loop)
 end
 
 return round_shapes

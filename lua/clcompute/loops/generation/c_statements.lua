@@ -7,7 +7,9 @@
 -- clcompute.loops.generation.indices.
 
 local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
+local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"
 local range_checks = require "clcompute.loops.generation.range_checks"
 
@@ -247,7 +249,7 @@ end
 
 -- --- statements ---------------------------------------------------------------------------
 
-local add = c_statements.add
+local add, changed = c_statements.add, ast.changed
 
 --- Adds a block, whose head is a text and whose lines `print` adds.
 function c_statements.block(output, head, print, node)
@@ -280,7 +282,7 @@ end
 
 --- Adds what ends a work-item that met a fault; where others wait for it, it goes on.
 local function stop(output, ...)
-  if faults.are_in { ... } and not output.has_barriers then add(output, "STOP") end
+  if faults.are_in({ ... }, output.context.known) and not output.has_barriers then add(output, "STOP") end
 end
 
 --- A loop that only a `break` ends.
@@ -324,10 +326,9 @@ end
 -- each pass looks at its own.
 local function print_range_checks(node, output)
   local list, context = range_checks.of(node), output.context
-  context.known = context.known or {}
   for _, check in ipairs(list) do
     context.known[check.node] = context.known[check.node] or {}
-    context.known[check.node][check.dimension] = nil -- in another kernel it may have been
+    context.known[check.node][check.dimension] = nil -- beside this loop it may have been
   end
   if #list == 0 or output.has_barriers then return end
   local from, to = c_expression.plain(node.from, context), c_expression.plain(node.to, context)
@@ -378,8 +379,52 @@ local function print_for(node, output)
   add(output, "}")
 end
 
+--- The last pass of a loop before the condition changes at which it is cut, as text; `low` and `high` are its first
+-- and last pass. The limit is made as small as these before anything is added to it.
+local function last_before(node, low, high, context)
+  local cut, plus, minus = node.cut, "", ""
+  if cut.lead.kind ~= "name" then
+    local names = setmetatable({ [node.variable] = "0" }, { __index = context.names })
+    local rest = c_expression.plain(cut.lead, setmetatable({ names = names }, { __index = context }))
+    plus, minus = (" + (%s)"):format(rest), (" - (%s)"):format(rest)
+  end
+  local function clipped(least, most)
+    local limit = c_expression.extremum("max_int", c_expression.text(cut.limit, context), least .. plus, context)
+    return c_expression.extremum("min_int", limit, most .. plus, context) .. minus
+  end
+  if cut.op == ">" or cut.op == "<=" then return clipped(low .. " - 1", high) end
+  return clipped(low, high .. " + 1") .. " - 1"
+end
+
+--- A loop with other bounds, which are texts.
+local function between(loop, from, to)
+  return changed(loop, { from = ast.node("text", { text = from, type = "int" }),
+    to = ast.node("text", { text = to, type = "int" }) })
+end
+
+--- A loop in two parts, as `clcompute.loops.generation.cutting` has found them.
+local function print_cut(node, output)
+  local id, cut, context = node.variable.id, node.cut, output.context
+  local from, to = c_expression.plain(node.from, context), c_expression.plain(node.to, context)
+  local low, high, last = id .. "_low", id .. "_high", id .. "_before"
+  c_statements.block(output, ("if (%s <= %s) "):format(from, to), function()
+    add(output, ("const long %s = %s, %s = %s;"):format(low, from, high, to), node)
+    add(output, ("const long %s = %s;"):format(last, last_before(node, low, high, context)), cut.condition)
+    for _, part in ipairs { { cut.before, low, last }, { cut.from, last .. " + 1", high } } do
+      local loop, first, final = table.unpack(part)
+      STATEMENTS["for"](between(loop, first, final), output)
+    end
+  end)
+end
+
 -- A loop. What all its passes read stands before it, and is not read where there is no pass.
 STATEMENTS["for"] = function(node, output)
+  if node.cut then return print_cut(node, output) end
+  local found = not output.context.is_wide and extrema.of(node, output.context.real)
+  if found then
+    return extrema.print(node, found, output, { add = add, block = c_statements.block,
+      passes = function(from, to) print_for(between(node, from, to), output) end })
+  end
   if not node.common or #node.common == 0 then return print_for(node, output) end
   local context = output.context
   c_statements.block(output, ("if (%s %s %s) "):format(c_expression.plain(node.from, context),
@@ -418,7 +463,7 @@ end
 --- Adds the assignment of a value to a local or an element; `node` is the statement in Lua.
 function c_statements.store(target, value, output, node)
   local context = output.context
-  if target.kind == "index" and faults.are_in { target, value } then
+  if target.kind == "index" and faults.are_in({ target, value }, context.known) then
     store_checked(target, value, output, node)
   elseif target.kind == "index" then
     add(output, ("%s = %s;"):format(c_expression.element(target, context),

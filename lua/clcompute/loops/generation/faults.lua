@@ -23,9 +23,19 @@ local function is_site(node)
   return node.is_guarded == true
 end
 
+--- Whether all subscripts of an element that are looked at are known to be inside.
+local function is_known(node, known)
+  for dimension in pairs(node.checked or {}) do
+    if not (known[node] and known[node][dimension]) then return false end
+  end
+  return node.kind == "index"
+end
+
 --- Whether something in a list of nodes may be.
-function faults.are_in(nodes)
-  return walk.find(nodes, is_site) ~= nil
+-- @tparam {table,...} nodes
+-- @tparam ?table known dimensions by element whose subscripts were looked at before
+function faults.are_in(nodes, known)
+  return walk.find(nodes, function(node) return is_site(node) and not (known and is_known(node, known)) end) ~= nil
 end
 
 --- Whether data decide passes, or where elements are, in a node.

@@ -11,6 +11,8 @@ return {
   local_slices = require "clcompute.loops.generation.local_slices",
   partition = require "clcompute.loops.generation.partition",
   round_kernels = require "clcompute.loops.generation.round_kernels",
+  skewing = require "clcompute.loops.generation.skewing",
   tiling = require "clcompute.loops.generation.tiling",
+  unrolling = require "clcompute.loops.generation.unrolling",
   work_estimate = require "clcompute.loops.generation.work_estimate",
 }

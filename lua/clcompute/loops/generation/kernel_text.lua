@@ -8,6 +8,7 @@
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
+local lua_text = require("clcompute.loops.tree").lua_text
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -152,13 +153,25 @@ local function print_items(nest, output)
   c_statements.body(body, output)
 end
 
+--- Whether a statement computes a place from what was in it, so that passes wait for each other.
+local function has_chain(nodes)
+  return walk.find(nodes, function(node)
+    if node.kind ~= "assign" then return false end
+    local target = lua_text.expression(node.target)
+    return walk.find({ node.value }, function(part)
+      return part.kind == node.target.kind and lua_text.expression(part) == target
+    end) ~= nil
+  end) ~= nil
+end
+
 --- A kernel with a nest's parameters, whose body `print` adds.
 local function kernel_of(nest, name, context, print)
   local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
+  context.known = {}
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
-  if nest.is_task and context.may_fuse then -- where a sum waits for the one before, adding is shorter than a fused step
+  if nest.is_task and context.may_fuse and has_chain(nest.body) then -- adding is shorter than a fused step
     add(output, "  #pragma OPENCL FP_CONTRACT OFF")
   end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }

@@ -33,7 +33,7 @@ end
 -- @tparam table loop a `for` node
 -- @treturn {table,...} `{ node=, dimension= }`, of elements
 function range_checks.of(loop)
-  local elements, list = {}, {}
+  local elements, list, changes = {}, {}, affine.changes(loop.body)
   if loop.is_broken or loop.pace then return list end
   for _, node in ipairs(loop.body) do
     if node.kind == "assign" then visit(node.target, elements) end
@@ -42,7 +42,7 @@ function range_checks.of(loop)
   for _, node in ipairs(elements) do
     for dimension, subscript in ipairs(node.subscripts) do
       local is_checked = node.checked and node.checked[dimension]
-      if is_checked and affine.multiple(subscript, loop.variable) then
+      if is_checked and affine.slope(subscript, loop.variable, changes) then
         list[#list + 1] = { node = node, dimension = dimension }
       end
     end

@@ -14,22 +14,10 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local lua_text = require("clcompute.loops.tree").lua_text
+local vector_arithmetic = require "clcompute.loops.generation.vector_arithmetic"
 local walk = require("clcompute.loops.tree").walk
 
 local register_tile = {}
-
-local ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
-
---- Whether an expression is arithmetic of floats, each of which a vector can hold: `real` is their type in memory.
-local function is_arithmetic(node, real)
-  if node.kind == "number" then return true end
-  if node.type ~= "float" then return false end
-  if node.kind == "name" then return true end
-  if node.kind == "index" then return node.array.element == real and not node.checked end
-  if node.kind == "unary" then return node.op == "-" and is_arithmetic(node.operand, real) end
-  return node.kind == "binary" and ARITHMETIC[node.op] and not node.is_reordered and is_arithmetic(node.left, real)
-    and is_arithmetic(node.right, real)
-end
 
 --- Whether all statements of a list are of floats; loops, of one step and of statements alone, are added to `loops`.
 local function is_simple(nodes, real, loops)
@@ -40,8 +28,8 @@ local function is_simple(nodes, real, loops)
     elseif node.kind == "assign" then
       local target = node.target
       if target.type ~= "float" or target.checked or target.array and target.array.element ~= real then return false end
-      if not is_arithmetic(node.value, real) then return false end
-    elseif node.kind ~= "local" or node.variable.type ~= "float" or not is_arithmetic(node.value, real) then
+      if not vector_arithmetic.is_in(node.value, real) then return false end
+    elseif node.kind ~= "local" or node.variable.type ~= "float" or not vector_arithmetic.is_in(node.value, real) then
       return false
     end
   end

@@ -53,10 +53,23 @@ local function add_group(group, state, result)
   for i in ipairs(group) do group[i] = nil end
 end
 
+--- Adds a loop of `clcompute.loops.generation.masking` with the moved loop in it, and what is left of it.
+local function add_masked(node, state, result)
+  local lanes = node.lanes
+  local body = table.move(lanes.first, 1, #lanes.first, 1, {})
+  body[#body + 1] = ast.changed(state.loop, { body = lanes.all, is_lane = true })
+  body[#body + 1] = ast.changed(state.loop, { body = lanes.each, is_lane = true, parallel = false })
+  result[#result + 1] = ast.changed(node, { body = table.move(lanes.last, 1, #lanes.last, #body + 1, body) })
+  result[#result + 1] = ast.changed(state.loop, { body = lanes.rest, is_lane = true })
+end
+
 function sink_list(nodes, state)
   local result, group = {}, {}
   for _, node in ipairs(nodes) do
-    if walk.depth(node) > state.keeps then
+    if node.lanes then
+      add_group(group, state, result)
+      add_masked(node, state, result)
+    elseif walk.depth(node) > state.keeps then
       add_group(group, state, result)
       local around = sink_around(node, state)
       if not around then return nil end

@@ -6,11 +6,13 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local cutting = require "clcompute.loops.generation.cutting"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
 local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
+local masking = require "clcompute.loops.generation.masking"
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
@@ -30,6 +32,7 @@ local tiling = {}
 -- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU.
 
 local MANY = 1 << 16
+local LANES_TO_WAIT = 16
 
 local function limit(most, least, multiple)
   return { most = most, least = least, multiple = multiple }
@@ -48,6 +51,10 @@ local CLASSES = {
   sunk = function(row)
     return { small = row.vector, lane = limit(row.lane, math.min(4 * row.vector, row.lane), 1),
       rows = limit(row.block, 1, 1) }
+  end,
+  -- a loop without an end within, in which lanes wait for each other
+  masked = function(row)
+    return { small = row.vector, lane = limit(LANES_TO_WAIT, 1, 1), rows = limit(MANY, 1, 1) }
   end,
   -- loops within, none of which is a lane
   loops = function(row)
@@ -155,8 +162,19 @@ local function vectorised(node)
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
+--- A loop that is cut where its condition changes, both parts as vectors; nil where it cannot be.
+local function in_two(node)
+  local cut = node.parallel and cutting.of(node)
+  if not cut then return nil end
+  cut.before, cut.from = vectorised(ast.changed(node, { body = cut.before })),
+    vectorised(ast.changed(node, { body = cut.from }))
+  return cut.from.is_plain and ast.changed(node, { cut = cut }) or nil
+end
+
 --- An innermost loop, as vectors where it can be, or a part of it.
 local function innermost(node)
+  local cut = in_two(node)
+  if cut then return cut end
   local first, rest = fission.of(node)
   if not first then return vectorised(node) end
   return ast.node("do", { body = { vectorised(first), rest } }, node)
@@ -229,15 +247,17 @@ local function registers_of(order, lane, body, real)
 end
 
 --- A block whose lane is innermost, or nil.
-local function with_lane(band, body, real)
+local function with_lane(band, body, real, has_masks)
   local lane = lane_of(band)
   if not lane then return nil end
-  local sunk, places = sinking.sink(band[lane], body)
+  local masked = has_masks and masking.of(band[lane], body)
+  local sunk, places = sinking.sink(band[lane], masked or body)
   if not sunk then return nil end
   local order = ordered(band, lane)
   local registers = registers_of(order, band[lane], body, real)
-  return plan.part("tiles", { class = registers and "registers" or has_loop(body) and "sunk" or "flat", order = order,
-    lane = band[lane], body = finish(sunk), places = places, registers = registers })
+  local class = registers and "registers" or masked and "masked" or has_loop(body) and "sunk" or "flat"
+  return plan.part("tiles", { class = class, order = order, lane = band[lane], body = finish(sunk), places = places,
+    registers = registers })
 end
 
 --- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
@@ -286,10 +306,10 @@ end
 
 --- Parallel loops with their lane innermost, or nil.
 local function sunk_in_task(node, most)
-  if node.kind ~= "for" or not node.parallel or node.irregular or faults.are_in { node } then return nil end
+  if node.kind ~= "for" or not node.parallel or node.irregular then return nil end
   local band = nested(node)
   local lane = lane_of(band)
-  if not lane then return nil end
+  if not lane or faults.are_in { node } and (lane < #band or has_loop(band[lane].body)) then return nil end
   local body, places = sinking.sink(band[lane], unrolling.apply(band[#band].body))
   if not body then return nil end
   local order = ordered(band, lane)
@@ -330,7 +350,7 @@ function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
   local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
-  local tiles = with_lane(some, body, real) or not target.is_wide and with_gathers(some, body)
+  local tiles = with_lane(some, body, real, target.has_masks) or not target.is_wide and with_gathers(some, body)
     or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end

@@ -39,8 +39,8 @@ local function count(nodes)
   return statements
 end
 
---- The statements of all passes of a loop, or nil.
-local function passes(node, body)
+--- The statements of all passes of a loop, or nil; `rename`, of a variable, gives the ids of those in a copy.
+local function passes(node, body, rename)
   local from, to = ends_of(node)
   if not from or not clone.can(body) or count(body) * ((to - from) // node.step + 1) > MOST_STATEMENTS then
     return nil
@@ -50,7 +50,7 @@ local function passes(node, body)
     number = number + 1
     local others = { [node.variable] = ast.node("number", { value = pass, type = "int" }) }
     local suffix = ("_pass%d"):format(number)
-    local statements = clone.statements(body, others, function(variable) return variable.id .. suffix end)
+    local statements = clone.statements(body, others, rename or function(variable) return variable.id .. suffix end)
     table.move(statements, 1, #statements, #list + 1, list)
   end
   return list
@@ -70,6 +70,41 @@ function unrolling.apply(nodes)
     table.move(written or { node }, 1, written and #written or 1, #list + 1, list)
   end
   return list
+end
+
+-- --- around parallel loops -------------------------------------------------------------------
+
+--- Whether statements are parallel loops.
+local function are_parallel(nodes)
+  for _, node in ipairs(nodes) do
+    if node.kind ~= "for" or not node.parallel or node.irregular then return false end
+  end
+  return true
+end
+
+local MOST_COPIES = 4 -- of the nests in a loop
+
+--- The passes of a sequential loop that is all that another one does, written out; nil where it is not like this.
+local function passes_within(node, rename)
+  local inner = node.body[1]
+  if node.parallel or node.irregular or #node.body ~= 1 or inner.kind ~= "for" then return nil end
+  local from, to = ends_of(inner)
+  if not from or (to - from) // inner.step >= MOST_COPIES or not are_parallel(inner.body) then return nil end
+  return passes(inner, inner.body, rename)
+end
+
+--- Writes out sequential loops of few passes around parallel ones, where a sequential loop does nothing else: it may go
+-- in rounds then (`round_shapes`). Changes a tree.
+-- @tparam table tree whose loops have `parallel`
+-- @treturn boolean whether it did
+function unrolling.apply_to_tree(tree)
+  local rename, is_changed = clone.renaming(tree), false
+  walk.nodes(tree.body, function(node)
+    local written = node.kind == "for" and passes_within(node, rename)
+    if not written then return end
+    node.body, is_changed = written, true
+  end)
+  return is_changed
 end
 
 return unrolling

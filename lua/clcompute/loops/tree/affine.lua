@@ -244,15 +244,46 @@ function affine.multiple(node, variable)
   return form and coefficient_of(form, variable)
 end
 
+--- What differs from pass to pass of a loop, beside its variable.
+-- @tparam {table,...} body of the loop
+-- @treturn table as keys the variables that are declared or assigned in it, and the arrays that it writes
+function affine.changes(body)
+  local changes = {}
+  walk.nodes(body, function(part)
+    if part.kind == "local" or part.kind == "for" then changes[part.variable] = true end
+    if part.kind == "assign" then changes[part.target.array or part.target.variable] = true end
+  end)
+  return changes
+end
+
+--- Which multiple of a loop's variable an expression is, beside what is the same in all passes although data decide it;
+-- nil where that is not so.
+-- @tparam table node
+-- @tparam table variable
+-- @tparam table changes of the loop's body
+function affine.slope(node, variable, changes)
+  local is_own = walk.find({ node }, function(part) return changes[part.array or part.variable] end) ~= nil
+  local multiple = not is_own and affine.multiple(node, variable)
+  if multiple or is_own then return multiple or nil end
+  if not walk.mentions(node, variable) then return 0 end
+  local sign = node.kind == "binary" and (node.op == "+" and 1 or node.op == "-" and -1)
+  local left = sign and affine.slope(node.left, variable, changes)
+  local right = left and affine.slope(node.right, variable, changes)
+  local slope = right and left + sign * right
+  return slope and math.abs(slope) <= MOST_MULTIPLE and slope or nil -- so that it cannot go round all integers
+end
+
 --- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
 -- anything else.
 -- @tparam table node an index
 -- @tparam table variable of a loop
+-- @tparam ?table changes of its body; without them only sums of a call's numbers are looked at
 -- @treturn ?integer
-function affine.stride(node, variable)
+function affine.stride(node, variable, changes)
   local last = #node.subscripts
   for d, subscript in ipairs(node.subscripts) do
     local coefficient = affine.multiple(subscript, variable)
+      or changes and affine.slope(subscript, variable, changes)
     if not coefficient or d < last and coefficient ~= 0 then return nil end
     if d == last then return (coefficient == 0 or coefficient == 1) and coefficient or nil end
   end
@@ -263,10 +294,10 @@ end
 -- @tparam table variable of the loop
 -- @treturn ?integer
 function affine.units(nodes, variable)
-  local units, is_regular = 0, true
+  local units, is_regular, changes = 0, true, affine.changes(nodes)
   walk.nodes(nodes, function(part)
     if part.kind ~= "index" then return end
-    local stride = affine.stride(part, variable)
+    local stride = affine.stride(part, variable, changes)
     if stride then units = units + stride else is_regular = false end
   end)
   return is_regular and units or nil

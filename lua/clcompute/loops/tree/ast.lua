@@ -124,6 +124,8 @@ local STATEMENTS = all_with(PLACE, {
     { "is_lane", "boolean?", "sinking", "a copy of the loop that is innermost" },
     { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
     { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },
+    { "cut", "table?", "tiling", "two loops in its place: `before` and `from`, as generation/cutting has found them" },
+    { "lanes", "table?", "masking", "of a loop without an end: what it is for all lanes of the loop around it" },
     { "places", "refs?", "tiling", "of strips of a lane: locals that need a place for each pass" },
     { "common", "list?", "tiling", "what all passes read before: { variable, value, nodes }" },
   },
