@@ -2,8 +2,9 @@
 # clcompute: `make run` shows it, `make test` tests it; both install what is missing.
 # `make help` lists the rest. The long checks (sanitizers, faults, fuzzing, coverage) are in tools/gates.mk.
 
-# What is tested and measured here is by the kernels that users have in the end.
+# What is tested and measured here is by the kernels that users have in the end, and built here.
 export CLCOMPUTE_BUILD = wait
+export CLCOMPUTE_SYSTEM_CACHE = off
 
 # --- settings -----------------------------------------------------------------
 ifeq ($(origin CC),default)

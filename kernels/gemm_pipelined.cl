@@ -3,8 +3,8 @@
  * gemm_pipelined: C = alpha * A' * B + beta * C, of A as it lies transposed, k x m, or with ALONG
  * C = alpha * A * B + beta * C, of A as it lies, m x k; in whole blocks
  *
- *     for each block of C, BM x BN:
- *       for (t = 0; t < slices; t++)
+ *     for each block of C, BM x BN, and each part of k:
+ *       for (t = part * share; t < min((part + 1) * share, slices); t++)
  *         for (l = t * BK; l < (t + 1) * BK; l++)
  *           for each element (i, j) of the block: acc[i][j] += A[l][i] * B[l][j];
  *
@@ -14,13 +14,17 @@
  *
  * A work-item owns TM x TN elements of C, in squares of 4 x 4. 32 of them, 8 down and 4 across, own a
  * warp's part: what they read of a slice at a time is 8 or 4 times 16 bytes side by side, and for each
- * TM + TN elements that are read there are TM * TN multiply-adds.
+ * TM + TN elements that are read there are TM * TN multiply-adds. WAYS warps own the same part, each with its
+ * share of a slice: their sums are added in local memory, in the order of the warps.
+ *
+ * With ONE_LAUNCH k goes in parts. Each group writes its sums to `sums`, BM * BN elements for each part, block by
+ * block, and the last group of a block to end adds them up in the order of the parts: `ended` has a count for each
+ * block of the batch, 0 before a launch and behind it. Else parts is 1.
  *
  * A has BM * ceil(m / BM) columns (ALONG: rows), B has BN * ceil(n / BN); both have slices * BK rows
- * (ALONG: columns). a0, b0, lda,
- * ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C
- * is not read. WIDE: c0, ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C,
- * 1, batch; local size ITEMS.
+ * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, b0, lda, ldb, a1
+ * and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C is not read. WIDE: c0,
+ * ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C, 1, batch * parts; local size ITEMS.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -49,6 +53,15 @@
 #ifndef WIDE
 #define WIDE 0 /* 1: C can be written four elements at a time */
 #endif
+#ifndef WAYS
+#define WAYS 1 /* warps for the same elements of C; BK is a multiple of 4 * WAYS */
+#endif
+#ifndef EDGES
+#define EDGES 0 /* 1: C's last blocks and the last slice may be parts of one */
+#endif
+#ifndef ONE_LAUNCH
+#define ONE_LAUNCH 0 /* 1: k goes in parts; among GPUs on NVIDIA's alone */
+#endif
 
 #include "clcompute/block.h"
 #include "clcompute/copy_async.h"
@@ -58,7 +71,9 @@
 #define ACROSS 4
 #define WARPS_DOWN (BM / (DOWN * TM))
 #define WARPS_ACROSS (BN / (ACROSS * TN))
-#define ITEMS (DOWN * ACROSS * WARPS_DOWN * WARPS_ACROSS)
+#define WAY (DOWN * ACROSS * WARPS_DOWN * WARPS_ACROSS) /* work-items of one */
+#define ITEMS (WAY * WAYS)
+#define SHARE (BK / WAYS)
 
 /* A slice of A in local memory: BK rows, or where it lies along k BM rows, whose elements are in other
    banks than those of the seven rows around. */
@@ -66,31 +81,56 @@
 #define LINE_A (ALONG ? BK + 4 : BM)
 #define SIZE_A (ALONG ? BM * LINE_A : BK * LINE_A)
 
-/* Copies a slice of WIDTH elements a row, ITEMS quads at a time. */
-#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE)                                    \
+#if EDGES
+#define COPY_THERE COPY_FOUR
+#else
+#define COPY_THERE(to, from, count) COPY(to, from)
+#endif
+/* Copies a slice of WIDTH elements a line, ITEMS quads at a time: of `lines` lines and `width` of their elements. */
+#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE, lines, width)                      \
   _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                               \
     const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;   \
-    COPY(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col])                   \
+    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col],             \
+               (int)line < lines ? clamp(width - (int)col, 0, 4) : 0)                      \
   }
 /* Those of a step, and goes on to the next one. */
-#define COPY_SLICES(stage)                                                                 \
-  {                                                                                        \
-    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A)          \
-    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN)                \
-    a += ALONG ? BK : BK * lda;                                                            \
-    b += BK * ldb;                                                                         \
+#define COPY_SLICES(stage)                                                                            \
+  {                                                                                                   \
+    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A, (ALONG ? rows : rest), \
+               (ALONG ? rest : rows))                                                                 \
+    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN, rest, columns)            \
+    a += ALONG ? BK : BK * lda;                                                                       \
+    b += BK * ldb;                                                                                    \
+    rest -= BK;                                                                                       \
   }
 /* Row i of a work-item's rows, from its first one on. */
 #define ROW(i) (ALONG ? DOWN * (i) : DOWN * ((i) / 4 * 4) + (i) % 4)
+
+#define ACC(e) acc[(e) / TN][(e) % TN]
+#define QUADS (BM * BN / 4) /* of a block */
+#ifdef __NV_CL_C_VERSION
+#define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE) /* is enough on processors, where specs have parts too */
+#endif
+#if EDGES || ONE_LAUNCH
+#define MORE                                                                            \
+  , const ulong k, const ulong parts, const ulong share, __global REAL *sums, __global uint *ended
+#else
+#define MORE
+#endif
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     const ulong m, const ulong n, const ulong slices, const REAL alpha, __global const REAL *a,
     const ulong a0, const ulong lda, const ulong a1, __global const REAL *b, const ulong b0,
     const ulong ldb, const ulong b1, const REAL beta, __global REAL *c, const ulong c0,
-    const ulong ldc, const ulong c1) {
+    const ulong ldc, const ulong c1 MORE) {
   __local REAL slices_a[STAGES * SIZE_A] __attribute__((aligned(128)));
   __local REAL slices_b[STAGES * BK * BN] __attribute__((aligned(128)));
-  const uint item = (uint)get_local_id(0), warp = item / (DOWN * ACROSS);
+#if ONE_LAUNCH
+  __local bool is_last;
+#endif
+  const uint item = (uint)get_local_id(0), way = item / WAY, warp = item % WAY / (DOWN * ACROSS);
   const uint first_row = warp % WARPS_DOWN * (DOWN * TM) + item / ACROSS % DOWN * (ALONG ? 1 : 4);
   const uint first_col = warp / WARPS_DOWN * (ACROSS * TN) + item % ACROSS * 4;
 
@@ -100,9 +140,22 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
   const size_t column = in_band / height, row = in_band - column * height;
   const ulong i0 = (band + row) * BM, j0 = column * BN;
 
-  a += a0 + get_global_id(2) * a1 + (ALONG ? i0 * lda : i0);
-  b += b0 + get_global_id(2) * b1 + j0;
-  c += c0 + get_global_id(2) * c1;
+#if EDGES || ONE_LAUNCH
+  const ulong matrix = get_global_id(2) / parts, part = get_global_id(2) - matrix * parts;
+  const ulong first = part * share, end = min(slices - first, share), l0 = first * BK;
+#else
+  const ulong matrix = get_global_id(2), end = slices, l0 = 0;
+#endif
+  a += a0 + matrix * a1 + (ALONG ? i0 * lda + l0 : l0 * lda + i0);
+  b += b0 + matrix * b1 + l0 * ldb + j0;
+  c += c0 + matrix * c1;
+#if EDGES
+  const int rows = (int)min(m - i0, (ulong)BM), columns = (int)min(n - j0, (ulong)BN);
+  int rest = (int)(k - l0);
+#else
+  const int rows = BM, columns = BN;
+  int rest = 0; /* is not asked for */
+#endif
 
   REAL acc[TM][TN];
 #pragma unroll
@@ -112,19 +165,20 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
 
 #pragma unroll
   for (uint stage = 0; stage < STAGES - 1; stage++) {
-    if (stage < slices) COPY_SLICES(stage)
+    if (stage < end) COPY_SLICES(stage)
     COMMIT
   }
   uint now = 0, next = STAGES - 1;
-  for (ulong t = 0; t < slices; t++) {
+  for (ulong t = 0; t < end; t++) {
     AWAIT /* for the slice that is multiplied now; all have left the one that is overwritten */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (t + STAGES - 1 < slices) COPY_SLICES(next)
+    if (t + STAGES - 1 < end) COPY_SLICES(next)
     COMMIT
-    __local const REAL *x = slices_a + now * SIZE_A + first_row * (ALONG ? LINE_A : 1);
-    __local const REAL *y = slices_b + now * (BK * BN) + first_col;
+    __local const REAL *x = slices_a + now * SIZE_A +
+                            (ALONG ? first_row * LINE_A + way * SHARE : way * SHARE * BM + first_row);
+    __local const REAL *y = slices_b + now * (BK * BN) + way * SHARE * BN + first_col;
 #pragma unroll
-    for (int l = 0; l < BK; l += 4) {
+    for (int l = 0; l < SHARE; l += 4) {
       REAL xs[4][TM], ys[4][TN]; /* of four l, so that what is read arrives in time */
 #if ALONG
 #pragma unroll
@@ -158,6 +212,50 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     now = now + 1 == STAGES ? 0 : now + 1;
     next = next + 1 == STAGES ? 0 : next + 1;
   }
+
+#if WAYS > 1
+  for (uint other = 1; other < WAYS; other++) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way == other) {
+#pragma unroll
+      for (int e = 0; e < TM * TN; e++) slices_a[e * WAY + item % WAY] = ACC(e);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way == 0) {
+#pragma unroll
+      for (int e = 0; e < TM * TN; e++) ACC(e) += slices_a[e * WAY + item];
+    }
+  }
+#endif
+#if ONE_LAUNCH
+  const ulong block = matrix * get_num_groups(0) + number;
+  __global QUAD *const own = (__global QUAD *)sums + block * parts * QUADS + item;
+  if (way == 0) {
+#pragma unroll
+    for (int e = 0; e < TM * TN; e += 4)
+      own[part * QUADS + e / 4 * WAY] = (QUAD)(ACC(e), ACC(e + 1), ACC(e + 2), ACC(e + 3));
+  }
+  FENCE;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    is_last = atomic_inc(ended + block) == (uint)parts - 1;
+    if (is_last) ended[block] = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (!is_last || way > 0) return;
+  FENCE;
+#pragma unroll
+  for (int e = 0; e < TM * TN; e++) ACC(e) = 0;
+#pragma unroll 1
+  for (ulong p = 0; p < parts; p++) {
+#pragma unroll
+    for (int e = 0; e < TM * TN; e += 4) {
+      const QUAD v = *(volatile __global const QUAD *)(own + p * QUADS + e / 4 * WAY);
+      ACC(e) += v.s0, ACC(e + 1) += v.s1, ACC(e + 2) += v.s2, ACC(e + 3) += v.s3;
+    }
+  }
+#endif
+  if (WAYS > 1 && way > 0) return;
 
 #pragma unroll
   for (int i = 0; i < TM; i++) {

@@ -31,7 +31,7 @@ export OCLGRIND_DATA_RACES="${RACES:-1}"
 export CLCOMPUTE_CACHE="$work/cache"
 rm -rf "$CLCOMPUTE_CACHE"
 # What specs compute is by the kernels that users have in the end; spec/whole/first_minute_spec.lua has it otherwise.
-export CLCOMPUTE_BUILD=wait
+export CLCOMPUTE_BUILD=wait CLCOMPUTE_SYSTEM_CACHE=off
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
 cd "$root" || exit 1

@@ -245,6 +245,12 @@ void clc_rest(double waited);
    standard error is no terminal. */
 void clc_pushnotice(lua_State *L, const char *text);
 
+/* Between two looks of a wait that may be for a driver's compiler: has such a notice above stack
+   index `top` while that compiles something, and none (NULL) while it does not. Not to be called
+   before CLC_UNTOLD seconds have passed: most waits are short. */
+#define CLC_UNTOLD 50e-3
+void clc_telllate(lua_State *L, int top, const char *compiled);
+
 /* Opens it for Lua: notice(text), for a variable that is to be closed; hush_notices(). */
 void clc_opennotices(lua_State *L);
 

@@ -17,13 +17,19 @@
 #define PATIENCE 500000000 /* nanoseconds before it is written */
 #define ROOM 79            /* characters */
 
+/* The line stands below the cursor, which stays where the script left it, perhaps behind half a
+   line: down (scrolling at the end of the screen) and up, save, down and to the left. */
+#define BELOW "\033D\033[A\0337\033[B\r"
+#define BACK "\0338"
+#define CLEAR "\033[J" /* from the cursor on, also where the window was made narrower */
+
 typedef struct {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t ended;
   int is_over;
   pid_t process; /* a forked child has no such thread */
-  char line[ROOM + 1];
+  char line[sizeof BELOW + ROOM + sizeof BACK];
 } Notice;
 
 static atomic_int shown; /* one line at a time, of the outermost wait */
@@ -46,7 +52,7 @@ static void *show_late(void *given) {
   const int shows = counts && atomic_fetch_add(&shown, 1) == 0;
   if (shows) put(n->line);
   while (!n->is_over) pthread_cond_wait(&n->ended, &n->lock);
-  if (shows) put("\r\033[K");
+  if (shows) put(CLEAR);
   if (counts) atomic_fetch_sub(&shown, 1);
   pthread_mutex_unlock(&n->lock);
   return NULL;
@@ -88,6 +94,15 @@ static size_t count_columns(void) {
   return term != NULL && strcmp(term, "dumb") == 0 ? 0 : (size_t)clc_terminalcolumns(STDERR_FILENO);
 }
 
+/* A line that breaks would be two: it leaves a column. */
+static void write_line(Notice *n, const char *text, size_t columns) {
+  char words[ROOM + 1];
+  snprintf(words, clc_smaller(sizeof words, columns), "clcompute: %s", text);
+  for (char *p = words; *p != '\0'; p++)
+    if ((unsigned char)*p < ' ') *p = ' '; /* of a name that a script gave */
+  snprintf(n->line, sizeof n->line, BELOW "%s" BACK, words);
+}
+
 /* Pushes it, or nil. */
 static void push_notice(lua_State *L, const char *text) {
   const size_t columns = count_columns();
@@ -97,8 +112,7 @@ static void push_notice(lua_State *L, const char *text) {
   }
   Notice *n = lua_newuserdatauv(L, sizeof *n, 0);
   memset(n, 0, sizeof *n);
-  /* A line that breaks could not be taken back: one column less, beside \r and the final zero. */
-  snprintf(n->line, clc_smaller(sizeof n->line, columns + 1), "\rclcompute: %s", text);
+  write_line(n, text, columns);
   luaL_setmetatable(L, METATABLE);
   if (start(n)) n->process = getpid();
 }
@@ -106,6 +120,15 @@ static void push_notice(lua_State *L, const char *text) {
 void clc_pushnotice(lua_State *L, const char *text) {
   push_notice(L, text);
   lua_toclose(L, -1);
+}
+
+void clc_telllate(lua_State *L, int top, const char *compiled) {
+  if (compiled == NULL) {
+    lua_settop(L, top);
+  } else if (lua_gettop(L) == top) {
+    luaL_checkstack(L, 5, NULL);
+    clc_pushnotice(L, lua_pushfstring(L, "compiling %s", compiled));
+  }
 }
 
 /* notice(text) --> what is to be closed, or nil */

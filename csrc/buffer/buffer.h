@@ -171,6 +171,10 @@ size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype);
 clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
                             size_t n);
 
+/* The same, of zeros: who changes them leaves zeros behind. */
+clc_Buffer *clc_pushzeros(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                          size_t n);
+
 /* Pushes a buffer of exactly n elements, which is the caller's until it is given back: the one that
    was given back for this use, if it has that size, else a new one. */
 clc_Buffer *clc_takescratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,

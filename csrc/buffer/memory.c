@@ -8,10 +8,12 @@
 #define RED_ZONE 1024 /* bytes, at least */
 
 /* Bytes of buffers that gather before the collector hears of them: of small ones so many, of a GPU
-   a part of its memory, which waits in vain meanwhile. To collect takes as long as some launches.
- */
+   as many as take as long to make as to collect took, which is a part of its memory, at least and
+   at most. */
 #define TOLD_FROM 65536
-#define TOLD_SHARE 64
+#define TOLD_MOST 64
+#define TOLD_LEAST 256
+#define MADE_A_SECOND 1e12
 
 /* --- the object -------------------------------------------------------- */
 
@@ -89,8 +91,11 @@ static void free_memory(lua_State *L) {
 }
 
 static cl_ulong told_from(const clc_Context *c) {
-  const cl_ulong share = c->has_host_memory ? 0 : c->global_memory / TOLD_SHARE;
-  return share > TOLD_FROM ? share : TOLD_FROM;
+  const cl_ulong memory = c->has_host_memory ? 0 : c->global_memory;
+  cl_ulong bytes = (cl_ulong)(c->collecting * MADE_A_SECOND);
+  if (bytes > memory / TOLD_MOST) bytes = memory / TOLD_MOST;
+  if (bytes < memory / TOLD_LEAST) bytes = memory / TOLD_LEAST;
+  return bytes > TOLD_FROM ? bytes : TOLD_FROM;
 }
 
 /* Lua sees a few bytes where the device sees megabytes, so the collector is
@@ -101,8 +106,10 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
   if (c->untold >= told_from(c) && lua_gc(L, LUA_GCISRUNNING)) {
     const size_t kib = c->untold >> 10;
     c->untold = 0;
+    const double start = clc_now();
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
     clc_usedevice(L, d);
+    c->collecting = clc_now() - start;
   }
   if (c->bytes + bytes > c->global_memory) free_memory(L);
   clc_usedevice(L, d);

@@ -42,24 +42,59 @@ static size_t rounded(size_t bytes) {
   return size;
 }
 
-clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
-                            size_t n) {
+/* Pushes the buffer of a use, if it has n elements; else returns NULL and pushes the device's table
+   of buffers and the key of the use, which has none now. */
+static clc_Buffer *find_scratch(lua_State *L, clc_Device *d, const char *use,
+                                const clc_Dtype *dtype, size_t n) {
   luaL_checkstack(L, 10, NULL);
   push_buffers(L, d);
-  const char *key = lua_pushfstring(L, "%s %s", use, dtype->name);
-  lua_getfield(L, -2, key);
+  lua_pushfstring(L, "%s %s", use, dtype->name);
+  lua_pushvalue(L, -1);
+  lua_rawget(L, -3);
   clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
-  if (b == NULL || b->count < n) {
-    const clc_Shape shape = {1, {rounded(n * dtype->size) / dtype->size}};
-    lua_pushnil(L); /* the one before need not stay while there are two */
-    lua_setfield(L, -4, key);
+  if (b != NULL && b->count >= n) {
+    lua_replace(L, -3);
     lua_pop(L, 1);
-    b = clc_newbuffer(L, d, dtype, &shape);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -4, key);
+    return b;
   }
-  lua_replace(L, -3);
   lua_pop(L, 1);
+  lua_pushvalue(L, -1);
+  lua_pushnil(L); /* the one before need not stay while there are two */
+  lua_rawset(L, -4);
+  return NULL;
+}
+
+static clc_Buffer *make_scratch(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n) {
+  const clc_Shape shape = {1, {rounded(n * dtype->size) / dtype->size}};
+  return clc_newbuffer(L, d, dtype, &shape);
+}
+
+/* Keeps the buffer at the top under the key and in the table below it, which go. */
+static void keep_scratch(lua_State *L) {
+  lua_insert(L, -3);
+  lua_pushvalue(L, -3);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n) {
+  clc_Buffer *b = find_scratch(L, d, use, dtype, n);
+  if (b != NULL) return b;
+  b = make_scratch(L, d, dtype, n);
+  keep_scratch(L);
+  return b;
+}
+
+clc_Buffer *clc_pushzeros(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                          size_t n) {
+  static const char zero[sizeof(cl_ulong)] = {0};
+  const int is_recorded = clc_getrecording(d) != NULL;
+  clc_Buffer *b = is_recorded ? NULL : find_scratch(L, d, use, dtype, n);
+  if (b != NULL) return b;
+  b = make_scratch(L, d, dtype, n);
+  clc_fillbuffer(L, b, 0, b->count, zero);
+  if (!is_recorded) keep_scratch(L); /* else it is zero only once the recording has run */
   return b;
 }
 

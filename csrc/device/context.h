@@ -37,11 +37,12 @@ struct clc_Context {
   cl_ulong max_allocation;
 
   /* The account of memory, in bytes. */
-  cl_ulong bytes;   /* of all buffers */
-  size_t untold;    /* of buffers that the collector has not heard of */
-  cl_ulong dropped; /* given to the driver since all queues were seen to be empty */
-  clc_Pool pool;    /* released, for buffers to come */
-  unsigned queues;  /* devices on it */
+  cl_ulong bytes;    /* of all buffers */
+  size_t untold;     /* of buffers that the collector has not heard of */
+  double collecting; /* seconds that it took when it last heard of some */
+  cl_ulong dropped;  /* given to the driver since all queues were seen to be empty */
+  clc_Pool pool;     /* released, for buffers to come */
+  unsigned queues;   /* devices on it */
 
   /* Expressions that wait to be computed (csrc/buffer/deferred.c), and what computes those of a
      memory, or all (NULL). */

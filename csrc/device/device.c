@@ -257,6 +257,7 @@ static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
   const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;
   d->flight.begins_at_once = c->begins_at_once;
+  d->flight.sharers = c->is_pocl ? &c->queues : NULL;
   d->flight.spin = c->has_host_memory ? CLC_SPIN : CLC_SPIN_FOR_GPU;
   d->flight.queue = d->queue = make_queue(L, c, c->place.device, times);
   d->is_timed = times != 0;

@@ -49,14 +49,18 @@ static void push_status(lua_State *L, const clc_Event *e) {
 /* Until the event has ended or `seconds` (negative: no limit) have passed; returns its
    status, above CL_COMPLETE when the time ran out. */
 static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
+  const int top = lua_gettop(L);
   clc_Wait w = clc_beginwait(L);
   w.spin = e->device->flight.spin;
   clc_checkinterrupt(L);
   for (;;) {
     if (e->h.released) luaL_error(L, "%s: event" CLC_RELEASED, e->what);
     const cl_int status = get_status(e);
-    if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) return status;
-    clc_pause(L, &w);
+    if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) {
+      lua_settop(L, top);
+      return status;
+    }
+    clc_pauseflight(L, &e->device->flight, &w, top);
   }
 }
 

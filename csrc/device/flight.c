@@ -239,14 +239,32 @@ static void flush(clc_Flight *f) {
   while (code != CL_SUCCESS && f->count > 0) retire(f, code);
 }
 
+/* The kernel that is compiled now, as messages call it, or NULL: the oldest command was handed to
+   the driver's threads, which no other queue uses, and does not run. */
+static const char *find_compiled(const clc_Flight *f) {
+  const clc_Command *c = &f->pending[f->oldest];
+  cl_int status;
+  const int is_handed_out = f->count > 0 && is_kernel(c->what) &&
+                            get_status(c->event, &status) == CL_SUCCESS && status == CL_SUBMITTED;
+  return is_handed_out ? c->what : NULL;
+}
+
+void clc_pauseflight(lua_State *L, const clc_Flight *f, const clc_Wait *w, int top) {
+  if (f->sharers != NULL && *f->sharers == 1 && clc_now() - w->start > CLC_UNTOLD)
+    clc_telllate(L, top, find_compiled(f));
+  clc_pause(L, w);
+}
+
 /* Until at most so many commands are in flight. After a fault in a kernel NVIDIA's driver
    fails in every call: then the state of the commands is that failure, and all of them end. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
   if (f->count <= most) return;
+  const int top = lua_gettop(L);
   clc_Wait w = clc_beginwait(L);
   w.spin = f->spin;
   clc_checkinterrupt(L);
-  for (flush(f); f->count > most; clc_retireended(f)) clc_pause(L, &w);
+  for (flush(f); f->count > most; clc_retireended(f)) clc_pauseflight(L, f, &w, top);
+  lua_settop(L, top);
 }
 
 /*

@@ -42,10 +42,12 @@ typedef struct clc_Failure {
 
 /* Each command of a queue has a ticket: how many were put there up to it. */
 typedef struct clc_Flight {
-  cl_command_queue queue;           /* the device's; NULL while there is none */
-  int begins_at_once;               /* what is queued needs no flush to begin */
-  double spin;                      /* seconds of busy polling, of a wait */
-  uint64_t queued, ended;           /* tickets: the last one, and the last seen to end */
+  cl_command_queue queue;  /* the device's; NULL while there is none */
+  int begins_at_once;      /* what is queued needs no flush to begin */
+  const unsigned *sharers; /* of a driver that compiles a kernel at its first launch: queues
+                              whose kernels run on the same threads; NULL of another one */
+  double spin;             /* seconds of busy polling, of a wait */
+  uint64_t queued, ended;  /* tickets: the last one, and the last seen to end */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */
@@ -94,6 +96,10 @@ const clc_Failure *clc_untoldfailure(const clc_Flight *f);
 
 /* Raises it. */
 void clc_reportfailure(lua_State *L, clc_Flight *f);
+
+/* Between two looks of a wait for them: clc_pause, and who sits at a terminal is told of a kernel
+   that is compiled meanwhile. What that pushes stands above stack index `top`. */
+void clc_pauseflight(lua_State *L, const clc_Flight *f, const clc_Wait *w, int top);
 
 /* Waits until at most so many are in flight; Lua code may run meanwhile. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most);

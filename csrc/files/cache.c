@@ -32,24 +32,77 @@
 #define LIMIT ((uint64_t)256 << 20) /* bytes; then the oldest files go */
 #define KEPT (LIMIT / 4 * 3)        /* what is left of them */
 #define UNSEEN (LIMIT / 8)          /* bytes a state may store before it looks again */
+#define ALL_USERS "/var/cache/clcompute"
+#define LEAST ((uint64_t)64 << 10) /* bytes a file counts as: so many are kept, though empty */
 
 /* --- the folder, which does not grow for ever ------------------------------ */
 
 static const char stored_key = 0; /* registry: bytes stored since the size was looked at */
 
+static uint64_t weigh(uint64_t bytes) {
+  return bytes > LEAST ? bytes : LEAST;
+}
+
+static int is_off(const char *variable) {
+  const char *value = getenv(variable);
+  return value != NULL && strcmp(value, "off") == 0;
+}
+
+int clc_fillsforall(lua_State *L) {
+  clc_getinternal(L, "fills_for_all");
+  const int fills = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return fills;
+}
+
+/* Pushes the folder of all users of the machine, or returns NULL. */
+static const char *push_common_folder(lua_State *L) {
+  const char *given = getenv("CLCOMPUTE_SYSTEM_CACHE");
+  if (is_off("CLCOMPUTE_SYSTEM_CACHE")) return NULL;
+  return lua_pushstring(L, given != NULL && *given != '\0' ? given : ALL_USERS);
+}
+
 const char *clc_pushcachefolder(lua_State *L) {
   const char *own = getenv("CLCOMPUTE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
-  if (own != NULL && strcmp(own, "off") == 0) return NULL;
+  if (clc_fillsforall(L)) return push_common_folder(L);
+  if (is_off("CLCOMPUTE_CACHE")) return NULL;
   if (own != NULL && *own != '\0') return lua_pushstring(L, own);
   if (all != NULL && *all == '/') return lua_pushfstring(L, "%s/clcompute", all);
   if (home != NULL && *home == '/') return lua_pushfstring(L, "%s/.cache/clcompute", home);
   return NULL;
 }
 
+/* Whether nobody but root and who reads it may have written it. */
+static int is_trusted(const struct stat *st) {
+  return (st->st_uid == 0 || st->st_uid == geteuid()) && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+enum { OWN, COMMON, FOLDERS };
+
+/* Pushes one of the folders to read from; NULL, and nothing pushed: there is none. Who fills that
+   of all users has no other. */
+static const char *push_folder(lua_State *L, int which) {
+  struct stat st;
+  const int fills = clc_fillsforall(L);
+  if (which == OWN && !fills) return clc_pushcachefolder(L);
+  if (which == COMMON && (fills || is_off("CLCOMPUTE_CACHE"))) return NULL;
+  const char *folder = push_common_folder(L);
+  if (folder == NULL || (stat(folder, &st) == 0 && is_trusted(&st))) return folder;
+  lua_pop(L, 1);
+  return NULL;
+}
+
+size_t clc_pushcachefolders(lua_State *L) {
+  lua_newtable(L);
+  for (int which = OWN; which < FOLDERS; which++)
+    if (push_folder(L, which) != NULL) lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  return (size_t)lua_rawlen(L, -1);
+}
+
 typedef struct {
   time_t time;
-  uint64_t size;
+  uint64_t weight;
   char name[NAME_ROOM];
 } Entry;
 
@@ -77,7 +130,7 @@ static size_t list(const char *folder, Entry *entries, size_t room) {
     }
     if (entries != NULL) {
       entries[n].time = st.st_mtime;
-      entries[n].size = (uint64_t)st.st_size;
+      entries[n].weight = weigh((uint64_t)st.st_size);
       strcpy(entries[n].name, d->d_name);
     }
     n++;
@@ -87,7 +140,7 @@ static size_t list(const char *folder, Entry *entries, size_t room) {
 }
 
 /* Counts what is stored; whether it is time to look at the size of all. */
-static int is_due(lua_State *L, size_t stored) {
+static int is_due(lua_State *L, uint64_t stored) {
   const int first = lua_rawgetp(L, LUA_REGISTRYINDEX, &stored_key) == LUA_TNIL;
   const lua_Integer sum = lua_tointeger(L, -1) + (lua_Integer)stored;
   const int due = first || sum >= (lua_Integer)UNSEEN;
@@ -102,21 +155,21 @@ static void trim(lua_State *L, const char *folder) {
   size_t n = list(folder, NULL, SIZE_MAX);
   Entry *entries = lua_newuserdatauv(L, (n + 1) * sizeof *entries, 0);
   n = list(folder, entries, n);
-  for (size_t i = 0; i < n; i++) sum += entries[i].size;
+  for (size_t i = 0; i < n; i++) sum += entries[i].weight;
   int64_t excess = sum > LIMIT ? (int64_t)(sum - KEPT) : 0;
   qsort(entries, n, sizeof *entries, older_first);
   for (size_t i = 0; excess > 0 && i < n; i++) {
     remove(lua_pushfstring(L, "%s/%s", folder, entries[i].name));
     lua_pop(L, 1);
-    excess -= (int64_t)entries[i].size;
+    excess -= (int64_t)entries[i].weight;
   }
 }
 
 /* Told of a file that was stored: with the first of a state, and again after so many bytes,
-   removes the oldest files of the cache when all are too large together. */
-static void trim_cache(lua_State *L, size_t stored) {
+   removes the oldest files of the cache when all are too large together, or too many. */
+static void trim_cache(lua_State *L, uint64_t stored) {
   const int top = lua_gettop(L);
-  const char *folder = is_due(L, stored) ? clc_pushcachefolder(L) : NULL;
+  const char *folder = is_due(L, weigh(stored)) ? clc_pushcachefolder(L) : NULL;
   if (folder != NULL) trim(L, folder);
   lua_settop(L, top);
 }
@@ -125,11 +178,11 @@ static void trim_cache(lua_State *L, size_t stored) {
 
 enum { KEY, DECLARATIONS, BINARY };
 
-/* Pushes the path of the file for a key, or returns NULL. */
-static const char *push_path(lua_State *L, int key) {
+/* Pushes the path of the file for a key in one of the folders, or returns NULL. */
+static const char *push_path(lua_State *L, int key, int which) {
   char name[NAME_ROOM];
   size_t n;
-  const char *folder = clc_pushcachefolder(L);
+  const char *folder = push_folder(L, which);
   if (folder == NULL) return NULL;
   const char *text = lua_tolstring(L, key, &n);
   snprintf(name, sizeof name, "%016llx" SUFFIX,
@@ -141,13 +194,10 @@ static const char *push_path(lua_State *L, int key) {
 
 /* --- reading ----------------------------------------------------------- */
 
-/* Opens a file that is ours alone to write, or returns -1. */
-static int open_own(const char *path, struct stat *st) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+int clc_openown(const char *path, int flags, struct stat *st) {
+  const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
   if (fd < 0) return -1;
-  if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
-      (st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
-    return fd;
+  if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && is_trusted(st)) return fd;
   close(fd);
   return -1;
 }
@@ -163,19 +213,23 @@ static int read_all(int fd, char *p, size_t n) {
   return 1;
 }
 
+/* In use: among the oldest no more. Once a day will do. */
+static void note_use(int fd, const struct stat *st) {
+  if (st->st_mtime < time(NULL) - DAY) futimens(fd, NULL);
+}
+
 /* Pushes all of a file as a block and returns its size; 0: there is none. */
 static size_t push_bytes(lua_State *L, const char *path) {
   struct stat st;
-  int fd = open_own(path, &st);
+  int fd = clc_openown(path, O_RDONLY, &st);
   if (fd < 0) return 0;
   close(fd); /* allocating may raise */
   const size_t n = (size_t)st.st_size;
   if (st.st_size < (off_t)sizeof(clc_Seal) || n > LARGEST) return 0;
   char *bytes = lua_newuserdatauv(L, n, 0);
-  fd = open_own(path, &st);
+  fd = clc_openown(path, O_RDONLY, &st);
   const int read = fd >= 0 && read_all(fd, bytes, n);
-  /* In use: among the oldest no more. Once a day will do. */
-  if (read && st.st_mtime < time(NULL) - DAY) futimens(fd, NULL);
+  if (read) note_use(fd, &st);
   if (fd >= 0) close(fd);
   if (read) return n;
   lua_pop(L, 1);
@@ -190,12 +244,11 @@ static int is_sound(lua_State *L, int key, const char *bytes, size_t n, clc_Seal
          memcmp(section[KEY], lua_tostring(L, key), lua_rawlen(L, key)) == 0;
 }
 
-int clc_loadcache(lua_State *L, int key) {
+static int load(lua_State *L, int key, int which) {
   const int top = lua_gettop(L);
   clc_Seal s;
   const char *section[CLC_SECTIONS];
-  key = lua_absindex(L, key);
-  const char *path = push_path(L, key);
+  const char *path = push_path(L, key, which);
   const size_t n = path == NULL ? 0 : push_bytes(L, path);
   const int sound = n > 0 && is_sound(L, key, lua_touserdata(L, -1), n, &s, section);
   if (sound) {
@@ -207,22 +260,37 @@ int clc_loadcache(lua_State *L, int key) {
   return sound;
 }
 
-int clc_iscached(lua_State *L, int key) {
+int clc_loadcache(lua_State *L, int key) {
+  key = lua_absindex(L, key);
+  return load(L, key, OWN) || load(L, key, COMMON);
+}
+
+/* What a mark tells of is kept for the user who made it. */
+static int is_in(lua_State *L, int key, int which) {
   struct stat st;
-  const char *path = push_path(L, key);
-  const int fd = path == NULL ? -1 : open_own(path, &st);
+  const char *path = push_path(L, key, which);
+  const int fd = path == NULL ? -1 : clc_openown(path, O_RDONLY, &st);
   if (path != NULL) lua_pop(L, 1);
-  if (fd >= 0) close(fd);
-  return fd >= 0;
+  if (fd < 0) return 0;
+  note_use(fd, &st);
+  close(fd);
+  return which == OWN || st.st_size > 0;
+}
+
+int clc_iscached(lua_State *L, int key) {
+  return is_in(L, key, OWN) || is_in(L, key, COMMON);
 }
 
 void clc_markcached(lua_State *L, int key) {
   const int top = lua_gettop(L);
-  const char *path = push_path(L, key);
+  const char *path = push_path(L, key, OWN);
   if (path != NULL) {
     clc_makefolders(L, path);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) close(fd);
+    if (fd >= 0) {
+      close(fd);
+      trim_cache(L, 0);
+    }
   }
   lua_settop(L, top);
 }
@@ -256,7 +324,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
   const clc_Seal s = clc_seal(L, MAGIC, CLC_CACHE_VERSION, index, section);
   uint64_t size = sizeof s;
   for (int i = 0; i < CLC_SECTIONS; i++) size += s.length[i];
-  const char *path = size <= LARGEST ? push_path(L, key) : NULL;
+  const char *path = size <= LARGEST ? push_path(L, key, OWN) : NULL;
   if (path != NULL) {
     char *temporary = lua_newuserdatauv(L, strlen(path) + sizeof ".XXXXXX", 0);
     strcpy(temporary, path);
@@ -265,8 +333,9 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     const int fd = mkostemp(temporary, O_CLOEXEC); /* 0600 */
     if (fd >= 0) {
       const int written = write_file(fd, &s, section);
+      if (clc_fillsforall(L)) fchmod(fd, CLC_FORALL);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
-      trim_cache(L, (size_t)size);
+      trim_cache(L, size);
     }
   }
   lua_settop(L, top);

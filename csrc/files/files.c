@@ -224,10 +224,11 @@ void clc_pushwritten(lua_State *L, int descriptor) {
 }
 
 void clc_makefolders(lua_State *L, const char *path) {
+  const int is_for_all = clc_fillsforall(L);
   char *copy = strcpy(lua_newuserdatauv(L, strlen(path) + 1, 0), path);
   for (char *p = copy + 1; (p = strchr(p, '/')) != NULL; p++) {
     *p = '\0';
-    mkdir(copy, 0700);
+    if (mkdir(copy, 0700) == 0 && is_for_all) chmod(copy, 0755); /* whatever umask is */
     *p = '/';
   }
   lua_pop(L, 1);
@@ -244,6 +245,12 @@ const char *clc_pushkernelfolder(lua_State *L) {
 /* cache_folder() --> the folder of compiled programs and verdicts; nil where nothing is kept. */
 static int cache_folder(lua_State *L) {
   if (clc_pushcachefolder(L) == NULL) lua_pushnil(L);
+  return 1;
+}
+
+/* cache_folders() --> those to read from, the own one first. */
+static int cache_folders(lua_State *L) {
+  clc_pushcachefolders(L);
   return 1;
 }
 
@@ -268,6 +275,34 @@ static int append_text(lua_State *L) {
   return 1;
 }
 
+#define MOST_KEPT (1 << 20) /* bytes of verdicts: then they begin anew */
+
+/* read_own(path) --> what a file of the cache holds; "" where it is not ours, or too long. */
+static int read_own(lua_State *L) {
+  struct stat st;
+  const char *path = luaL_checkstring(L, 1);
+  char *text = lua_newuserdatauv(L, MOST_KEPT + 1, 0);
+  const int fd = clc_openown(path, O_RDONLY, &st);
+  const ssize_t n = fd >= 0 && st.st_size <= MOST_KEPT ? read(fd, text, MOST_KEPT) : 0;
+  if (fd >= 0) close(fd);
+  lua_pushlstring(L, text, n > 0 ? (size_t)n : 0);
+  return 1;
+}
+
+/* append_own(path, text) --> whether the text stands at the end of a file of the cache now. */
+static int append_own(lua_State *L) {
+  size_t n;
+  struct stat st;
+  const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &n);
+  const int fd = clc_openown(path, O_WRONLY | O_APPEND | O_CREAT, &st);
+  const int has_room = fd >= 0 && (st.st_size + (off_t)n <= MOST_KEPT || ftruncate(fd, 0) == 0);
+  int added = has_room && write(fd, text, n) == (ssize_t)n;
+  if (added && clc_fillsforall(L)) fchmod(fd, CLC_FORALL);
+  if (fd >= 0 && close(fd) != 0) added = 0;
+  lua_pushboolean(L, added);
+  return 1;
+}
+
 /* name_text(text) --> sixteen digits */
 static int name_text(lua_State *L) {
   size_t n;
@@ -279,13 +314,12 @@ static int name_text(lua_State *L) {
 }
 
 void clc_openfiles(lua_State *L) {
-  static const luaL_Reg functions[] = {{"append_text", append_text},
-                                       {"cache_folder", cache_folder},
-                                       {"make_folders", make_folders},
-                                       {"name_text", name_text},
-                                       {"new_file", new_file},
-                                       {"open_plain", open_plain},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"append_own", append_own},     {"append_text", append_text},
+      {"cache_folder", cache_folder}, {"cache_folders", cache_folders},
+      {"make_folders", make_folders}, {"name_text", name_text},
+      {"new_file", new_file},         {"open_plain", open_plain},
+      {"read_own", read_own},         {NULL, NULL}};
   clc_addinternal(L, functions);
   clc_openlocks(L);
 }

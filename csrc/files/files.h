@@ -4,6 +4,7 @@
 #define CLC_FILES_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 
@@ -20,7 +21,8 @@ const char *clc_readfile(lua_State *L, const char *path);
 /* Pushes all that the file of a descriptor holds. */
 void clc_pushwritten(lua_State *L, int descriptor);
 
-/* Makes the folder of a path and those above it; failing shows when it is used. */
+/* Makes the folder of a path and those above it; failing shows when it is used. They are for the
+   user alone, but where the process fills the cache of all users. */
 void clc_makefolders(lua_State *L, const char *path);
 
 /* Pushes the folder of the library's own OpenCL C, as the module that found the core told:
@@ -62,9 +64,24 @@ int clc_unseal(const char *bytes, size_t n, uint64_t magic, uint64_t version, cl
    NULL, and nothing pushed: there is to be no cache. */
 const char *clc_pushcachefolder(lua_State *L);
 
+/* Whether the process fills the folder of all users, /var/cache/clcompute or
+   $CLCOMPUTE_SYSTEM_CACHE, in place of one of its own: `clcompute warm --system`. Files have this
+   mode then. */
+#define CLC_FORALL 0644
+int clc_fillsforall(lua_State *L);
+
+/* Pushes a list of the folders to read from, the own one first, and returns how many there are.
+   That of all users is among them where root has made it, or who reads it, and nobody else may
+   write to it. */
+size_t clc_pushcachefolders(lua_State *L);
+
 /* Pushes declarations and binary that were kept for the key at stack index `key`
    and returns 1; 0, and nothing pushed, where there are none. */
 int clc_loadcache(lua_State *L, int key);
+
+/* Opens a plain file that this user and root alone may write, with these flags of open(2), or
+   returns -1. */
+int clc_openown(const char *path, int flags, struct stat *st);
 
 /* Whether there is a file for the key; only reading it shows whether it is sound. */
 int clc_iscached(lua_State *L, int key);

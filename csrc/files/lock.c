@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +27,14 @@ static off_t place_of(const char *text, size_t n) {
   return (off_t)(clc_hash(CLC_HASHSTART, text, n) >> 2) + 1;
 }
 
-static int take(int fd, off_t place) {
+typedef enum { FREE, HELD, UNKNOWN } State; /* unknown: the file system has no such locks */
+
+/* Takes the byte if it is free, and tells what it was. */
+static State take(int fd, off_t place) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
-  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+  while (fcntl(fd, F_OFD_SETLK, &lock) != 0)
+    if (errno != EINTR) return errno == EAGAIN || errno == EACCES ? HELD : UNKNOWN;
+  return FREE;
 }
 
 /* Pushes the file, open, with its byte not taken yet; NULL, and nothing pushed: there is none. */
@@ -55,15 +61,15 @@ static FILE *push_file(lua_State *L) {
 }
 
 /* Asleep, but for a look now and then: a blocked lock would not hear Ctrl-C. */
-static int wait_for(lua_State *L, int fd, off_t place, double patience) {
+static int wait_for(lua_State *L, int fd, off_t place) {
   const clc_Wait w = clc_beginwait(L);
   const struct timespec nap = {0, NAP};
-  while (!take(fd, place)) {
-    if (clc_now() - w.start > patience) return 0;
+  State state;
+  while ((state = take(fd, place)) == HELD && clc_now() - w.start < PATIENCE) {
     clc_checkwait(L, &w);
     nanosleep(&nap, NULL);
   }
-  return 1;
+  return state == FREE;
 }
 
 static clc_Taken push_lock(lua_State *L, int key) {
@@ -74,9 +80,10 @@ static clc_Taken push_lock(lua_State *L, int key) {
     lua_pushnil(L);
     return CLC_NOLOCK;
   }
-  if (take(fileno(f), place)) return CLC_TAKEN;
+  const State state = take(fileno(f), place);
+  if (state != HELD) return state == FREE ? CLC_TAKEN : CLC_NOLOCK;
   clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
-  const int taken = wait_for(L, fileno(f), place, PATIENCE);
+  const int taken = wait_for(L, fileno(f), place);
   lua_settop(L, top + 1);
   return taken ? CLC_TAKENLATE : CLC_NOLOCK;
 }

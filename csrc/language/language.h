@@ -64,8 +64,8 @@ clc_Span clc_findfile(const char *text, int *line);
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
-/* The type of colours, "float", "int" or "uint", that a kernel's own body reads or writes of an image
-   parameter; NULL: none, several, or none that the text tells. */
+/* The type of colours, "float", "int" or "uint", that a kernel's own body reads or writes of an
+   image parameter; NULL: none, several, or none that the text tells. */
 const char *clc_imagecolour(lua_State *L, const char *text, const char *kernel,
                             const char *parameter);
 
@@ -95,8 +95,8 @@ typedef enum clc_Suspicion {
   CLC_BARRIERINIF, /* an `if` holds a barrier with another `if` behind it, and no barrier follows */
   CLC_LOOPSINIF, /* an `if` and its `else`: in one of them a loop with barriers, and an `if` behind
                     it */
-  CLC_UNPROVEN, /* none of these is known of it, but it is no plain loop: a comparison of values, and
-                   its barriers in no branch */
+  CLC_UNPROVEN,  /* none of these is known of it, but it is no plain loop: a comparison of values,
+                    and  its barriers in no branch */
   CLC_SUSPICIONS
 } clc_Suspicion;
 

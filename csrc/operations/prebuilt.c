@@ -65,14 +65,19 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
   clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, options);
 }
 
-clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
-                         const char *before) {
+/* Pushes the device, which it keeps should a finalizer close it, and its cache. */
+static void push_open(lua_State *L, clc_Device *d, const char *name) {
   luaL_checkstack(L, 30, NULL);
-  clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
+  clc_pushdevice(L, d);
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) luaL_error(L, "%s: device is released", name);
-  const int top = lua_gettop(L);
   clc_usedevice(L, d);
   push_cache(L, d);
+}
+
+clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                         const char *before) {
+  push_open(L, d, name);
+  const int top = lua_gettop(L) - 1;
   const char *key = lua_pushfstring(L, "%s %s\n%s", name, dtype->name, before);
   if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
     build(L, d, name, dtype, before);
@@ -81,6 +86,43 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
   }
   clc_Kernel *k = clc_pushkernel(L, -1, name);
   lua_replace(L, top); /* in place of the device */
+  lua_settop(L, top);
+  return k;
+}
+
+#define NUMBERS 64 /* of a key, at most */
+
+/* Pushes what tells a kernel from others: its name, what it is built with, and for which elements.
+   Names are constants, and so are known by where they are. */
+static void push_key(lua_State *L, const char *name, const clc_Dtype *dtype,
+                     const clc_Field *fields, const void *row, const clc_Macro *macros) {
+  size_t key[NUMBERS] = {(size_t)name, (size_t)dtype, (size_t)fields}, n = 3;
+  for (const clc_Field *f = fields; f != NULL && f->name != NULL; f++)
+    if (f->macro != NULL) key[n++] = *(const size_t *)((const char *)row + f->offset);
+  for (const clc_Macro *m = macros; m->name != NULL; m++) {
+    if (n + 2 > NUMBERS) luaL_error(L, "%s: too many macros", name);
+    key[n++] = (size_t)m->name;
+    key[n++] = m->value;
+  }
+  lua_pushlstring(L, (const char *)key, n * sizeof *key);
+}
+
+clc_Kernel *clc_pushtailored(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                             const clc_Field *fields, const void *row, const clc_Macro *macros) {
+  push_open(L, d, name);
+  const int top = lua_gettop(L) - 1;
+  push_key(L, name, dtype, fields, row, macros);
+  lua_pushvalue(L, -1);
+  lua_rawget(L, top + 1);
+  clc_Kernel *k = clc_testhandle(L, -1, &clc_kerneltype);
+  if (k == NULL) { /* or released since */
+    lua_pop(L, 1);
+    k = clc_prebuilt(L, d, name, dtype, clc_pushmacros(L, fields, row, macros));
+    lua_pushvalue(L, top + 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, top + 1);
+  }
+  lua_replace(L, top);
   lua_settop(L, top);
   return k;
 }

@@ -11,7 +11,7 @@
    it has no compiler worth sparing. */
 static int is_kept(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
-  const int kept = clc_pushcachefolder(L) != NULL &&
+  const int kept = clc_pushcachefolders(L) > 0 &&
                    strcmp(clc_pushplatformtext(L, d->context->place.platform, CL_PLATFORM_NAME),
                           "Oclgrind") != 0;
   lua_settop(L, top);
@@ -142,15 +142,92 @@ int clc_pushbinary(lua_State *L, const cl_program *program) {
   return code == CL_SUCCESS;
 }
 
+/* Stores a binary with declarations of its kernels and pushes it; 0, and nothing pushed: the driver
+   does not tell them. */
+static int store(lua_State *L, int key, const cl_program *program) {
+  const int top = lua_gettop(L);
+  const char *names = clc_testkernelnames(L, program);
+  const int is_told = names != NULL && *names != '\0' &&
+                      clc_pushdeclarations(L, program, names) != NULL && clc_pushbinary(L, program);
+  if (is_told) {
+    clc_storecache(L, key, lua_gettop(L) - 1, lua_gettop(L));
+    lua_replace(L, top + 1);
+  }
+  lua_settop(L, top + is_told);
+  return is_told;
+}
+
 void clc_storebinary(lua_State *L, const clc_Device *d, int key, const char *options,
                      clc_Code *code) {
+  if (!store(L, key, &code->program)) return;
+  share(d, lua_tostring(L, -1), lua_rawlen(L, -1), options, code);
+  lua_pop(L, 1);
+}
+
+/* --- storing what was launched ------------------------------------------------- */
+
+/* POCL's binary holds what was compiled when it is first told. After launches that is the kernels
+   for their sizes of groups, which another user need not compile then. */
+
+#define NOTED "clcompute.noted program"
+
+static const char noted_key = 0; /* registry: a list of keys, each with its program; nil: nobody
+                                    will store them */
+
+static int release_noted(lua_State *L) {
+  drop(luaL_checkudata(L, 1, NOTED));
+  return 0;
+}
+
+static void push_noted(lua_State *L, const cl_program *program) {
+  cl_program *noted = lua_newuserdatauv(L, sizeof *noted, 0);
+  *noted = NULL;
+  luaL_setmetatable(L, NOTED);
+  if (*program != NULL && clRetainProgram(*program) == CL_SUCCESS) *noted = *program;
+}
+
+int clc_storeslater(lua_State *L, const clc_Device *d, int key, const cl_program *program) {
   const int top = lua_gettop(L);
-  const cl_program *program = &code->program;
-  const char *names = clc_testkernelnames(L, program);
-  if (names != NULL && *names != '\0' && clc_pushdeclarations(L, program, names) != NULL &&
-      clc_pushbinary(L, program)) {
-    clc_storecache(L, key, lua_gettop(L) - 1, lua_gettop(L));
-    share(d, lua_tostring(L, -1), lua_rawlen(L, -1), options, code);
+  const int later =
+      d->context->is_pocl && lua_rawgetp(L, LUA_REGISTRYINDEX, &noted_key) == LUA_TTABLE;
+  if (later) {
+    const lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
+    lua_pushvalue(L, key);
+    push_noted(L, program);
+    lua_rawseti(L, -3, n + 2);
+    lua_rawseti(L, -2, n + 1);
   }
   lua_settop(L, top);
+  return later;
+}
+
+/* store_later(): binaries of POCL wait for store_launched from now on. */
+static int store_later(lua_State *L) {
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &noted_key);
+  return 0;
+}
+
+/* store_launched(): stores those that wait. */
+static int store_launched(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &noted_key);
+  const lua_Integer n = lua_istable(L, 1) ? (lua_Integer)lua_rawlen(L, 1) : 0;
+  store_later(L);
+  for (lua_Integer i = 1; i < n; i += 2) {
+    lua_rawgeti(L, 1, i);
+    lua_rawgeti(L, 1, i + 1);
+    store(L, 2, lua_touserdata(L, 3));
+    lua_settop(L, 1);
+  }
+  return 0;
+}
+
+void clc_openbinaries(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"store_later", store_later}, {"store_launched", store_launched}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"__gc", release_noted}, {NULL, NULL}};
+  clc_addinternal(L, functions);
+  luaL_newmetatable(L, NOTED);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
 }

@@ -195,6 +195,7 @@ static int is_worth_keeping(lua_State *L, const Job *j) {
 
 static void keep_binary(lua_State *L, const Job *j, int key, clc_Code *code) {
   const double start = clc_processortime();
+  if (clc_storeslater(L, j->device, key, &code->program)) return;
   clc_storebinary(L, j->device, key, j->options, code);
   clc_notecost(L, j->source.name, "binary", start);
 }
@@ -212,13 +213,31 @@ static void keep(lua_State *L, const Job *j, int key, clc_Code *code) {
   lua_settop(L, top);
 }
 
-static void build_noticed(lua_State *L, const Job *j, clc_Code *code) {
-  const int top = lua_gettop(L);
-  clc_pushnotice(L, lua_pushfstring(L, "building %s, which is kept", j->source.name));
+static void build_counted(lua_State *L, const Job *j, clc_Code *code) {
   const double start = clc_processortime();
   build_source(L, j, code);
   clc_notecost(L, j->source.name, "source", start);
-  lua_settop(L, top);
+}
+
+/* What is pushed goes when the stack is cut. */
+static void push_notice(lua_State *L, const Job *j, int key) {
+  const char *const format = key > 0 ? "building %s, which is kept" : "building %s";
+  clc_pushnotice(L, lua_pushfstring(L, format, j->source.name));
+}
+
+/* Whether other processes would do the costly part of this build again. */
+static int is_missing(lua_State *L, const Job *j, int key) {
+  return is_worth_keeping(L, j) || !clc_iscached(L, key);
+}
+
+/* One process does what is missing while the others wait; returns whether one of these left a
+   binary, and pushes its declarations then. What is left on the stack holds the lock. */
+static int load_late(lua_State *L, const Job *j, int key, clc_Code *code) {
+  const int top = lua_gettop(L);
+  if (!is_missing(L, j, key) || clc_pushlock(L, key) != CLC_TAKENLATE) return 0;
+  if (clc_loadbinary(L, j->device, key, j->options, code)) return 1;
+  if (!is_missing(L, j, key)) lua_settop(L, top);
+  return 0;
 }
 
 /* Builds from the source, or from what another process has kept meanwhile; pushes declarations of
@@ -226,16 +245,24 @@ static void build_noticed(lua_State *L, const Job *j, clc_Code *code) {
 static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
   const int top = lua_gettop(L);
   lua_pushnil(L);
-  if (key > 0 && clc_pushlock(L, key) == CLC_TAKENLATE &&
-      clc_loadbinary(L, j->device, key, j->options, code)) {
+  if (key > 0 && load_late(L, j, key, code)) {
     lua_replace(L, top + 1);
   } else {
-    build_noticed(L, j, code);
-    if (j->device->context->is_pocl) lua_settop(L, top + 1); /* it keeps a build itself */
+    push_notice(L, j, key);
+    build_counted(L, j, code);
     check_names(L, j, &code->program);
     if (key > 0) keep(L, j, key, code);
   }
   lua_settop(L, top + 1);
+}
+
+/* Builds a program again for the target that it wants; the declarations at the top become those of
+   that one. */
+static void retarget(lua_State *L, const Job *j, clc_Code *code) {
+  const int top = lua_gettop(L);
+  push_notice(L, j, 0);
+  if (clc_retarget(L, j->device, j->options, code)) lua_replace(L, top);
+  lua_settop(L, top);
 }
 
 /* Builds from what was kept, or from the source; pushes declarations of the kernels, or nil. */
@@ -248,7 +275,7 @@ static void build_job(lua_State *L, const Job *j, clc_Code *code) {
     check_names(L, j, &code->program);
   else
     build_anew(L, j, keyed && makes_binaries ? key : 0, code);
-  if (makes_binaries && clc_wantstarget(j->text)) clc_retarget(L, j->device, j->options, code);
+  if (makes_binaries && clc_wantstarget(j->text)) retarget(L, j, code);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }

@@ -75,6 +75,11 @@ int clc_pushbinary(lua_State *L, const cl_program *program);
 void clc_storebinary(lua_State *L, const clc_Device *d, int key, const char *options,
                      clc_Code *code);
 
+/* Whether a binary is stored when its kernels were launched, as `clcompute warm` asks for on POCL:
+   it holds what was compiled for the launches then. The program is kept until then, under the key
+   at that stack index. */
+int clc_storeslater(lua_State *L, const clc_Device *d, int key, const cl_program *program);
+
 /* --- programs in files of a script's: saved.c ------------------------------ */
 
 /* A built program, and what is known of it. */
@@ -108,6 +113,7 @@ void clc_notecost(lua_State *L, const char *name, const char *phase, double star
 
 /* Opened by clc_openprograms. */
 void clc_opencosts(lua_State *L);
+void clc_openbinaries(lua_State *L);
 
 /* --- what d:program is called with: request.c -------------------------------- */
 

@@ -312,4 +312,5 @@ void clc_openprograms(lua_State *L) {
   clc_addinternal(L, internal);
   clc_openstructsizes(L);
   clc_opencosts(L);
+  clc_openbinaries(L);
 }

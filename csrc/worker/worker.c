@@ -366,6 +366,11 @@ static int passes_limit(clc_Worker *w, const Exchange *x, double start, clc_Time
   return 1;
 }
 
+/* Whether the worker's driver compiles what it is to launch. */
+static int compiles(clc_Request request, const Exchange *x) {
+  return request.ask == CLC_ASK_LAUNCH && x->running == 0;
+}
+
 static int note_lost(clc_Worker *w) {
   clc_endworker(w);
   snprintf(w->fate, sizeof w->fate, "not enough memory for what it was to be told");
@@ -376,6 +381,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
             clc_TimeLimits limits, const char *what, clc_Answer *answer) {
   Exchange x = {.enclosed = request.ask == CLC_ASK_LAUNCH ? w->arena.fd : -1,
                 .is_opening = request.ask == CLC_ASK_OPEN};
+  const int top = lua_gettop(L);
   clc_Wait wait = clc_beginwait(L);
   const uint64_t generation = w->generation;
   clc_hear(&w->process);
@@ -388,11 +394,14 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   for (exchange(w, &x, answer); x.received < sizeof *answer; exchange(w, &x, answer)) {
     if (x.ended) return note_end(w, x.fault);
     if (is_stuck(w, &x) || passes_limit(w, &x, wait.start, limits)) return 0;
-    rest(w, &x, clc_now() - wait.start);
+    const double waited = clc_now() - wait.start;
+    if (waited > CLC_UNTOLD) clc_telllate(L, top, compiles(request, &x) ? what : NULL);
+    rest(w, &x, waited);
     check_or_end(L, w, &wait, what);
     if (w->generation != generation || w->process.pid == 0)
       luaL_error(L, "the device was closed meanwhile");
   }
+  lua_settop(L, top);
   answer->call[sizeof answer->call - 1] = '\0'; /* a kernel may have written anywhere */
   w->busy = 0;
   w->used -= x.sent; /* what a hook let go of meanwhile may not have gone out */

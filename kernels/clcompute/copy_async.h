@@ -5,6 +5,7 @@
  * STAGES buffers:
  *
  *     COPY(to, from)  begins to copy a QUAD, from global memory to local memory
+ *     COPY_FOUR(to, from, count)  the same of `count` of its elements, with zeros behind them
  *     COMMIT          ends what goes to one buffer
  *     AWAIT           waits until all but the last STAGES - 2 buffers are there; a barrier makes it
  *                     so for the group
@@ -20,10 +21,17 @@
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)(to) + part), \
                  "l"((ulong)(from) + part)                                                     \
                  : "memory");
+#define COPY_FOUR(to, from, count)                                                           \
+  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                   \
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint)(size_t)(to) + part), \
+                 "l"((ulong)(from) + part), "r"(clamp((count) * (int)sizeof(REAL) - part, 0, 16)) \
+                 : "memory");
 #define COMMIT asm volatile("cp.async.commit_group;" ::: "memory");
 #define AWAIT asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
 #else
 #define COPY(to, from) *(__local QUAD *)(to) = *(__global const QUAD *)(from);
+#define COPY_FOUR(to, from, count) \
+  for (int own = 0; own < 4; own++) (to)[own] = own < (count) ? (from)[own] : (REAL)0;
 #define COMMIT
 #define AWAIT
 #endif

@@ -7,7 +7,8 @@ local cl = {}
 
 ---@class clcompute.GroupOptions
 ---@field grid? integer[] { rows, columns }, whose product is the number of devices: how matrices lie; the squarest with no more rows than columns unless given
----@field block? integer rows and columns of the blocks in which matrices lie; 256 unless given
+---@field block? integer rows and columns of the blocks in which matrices lie; 256 unless given. Where it is given, small matrices are divided, too
+---@field share? "speed"|integer[] unlike devices: what each has of the elements, by its measured speed or by whole shares, one for each device; evenly unless given. The grid is then one row unless given
 
 ---Several devices as one: the group makes buffers that are spread over them, and operations take those. Without an argument it
 ---is of all devices of the kind and driver that `cl.device()` chooses. A group of one device calls that device's own operations.
@@ -18,7 +19,11 @@ local cl = {}
 ---Where mpirun started the process, the group is of all ranks of the job, each with its `mpi.device`; every rank makes the same
 ---calls.
 ---
----Errors: no device; a grid of another size; an unknown option.
+---With `share = "speed"` each device is measured for some hundredths of a second, by `y <- x + y` for what lies in rows and by a
+---product for matrices; one that would add little gets nothing. The last digits of sums depend on shares: those of `g.shares`, given
+---as a list, make them those of that run.
+---
+---Errors: no device; a grid of another size; shares that are no whole numbers, one a device; an unknown option.
 ---```lua
 ---local g <close> = cl.group({ d, d }, { block = 64 })
 ---local a = g:random("float", 100, 100, { seed = 1 })
@@ -34,6 +39,7 @@ function cl.group(devices, options) end
 ---@field devices clcompute.Device[] those of this process
 ---@field grid integer[]
 ---@field block integer
+---@field shares? { vectors: integer[], rows: integer[], columns: integer[] } of devices in what lies in rows, of rows and of columns of the grid in matrices; nil where they share evenly
 ---@field bytes integer that went from device to device so far; of a rank those it sent
 ---@field rank? integer of a job of MPI, from 0; nil in one process
 ---@field has_double boolean all have it

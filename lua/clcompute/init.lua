@@ -37,8 +37,11 @@ end
 
 --- A function of a package, which is loaded with the first call.
 local function late(package_name, name)
-  local module = "clcompute." .. package_name
-  return function(...) return require(module)[name](...) end
+  local module, f = "clcompute." .. package_name, nil
+  return function(...)
+    f = f or require(module)[name]
+    return f(...)
+  end
 end
 
 --- Whether a value is, or holds among its fields, a table that says with which operations it goes: a spread buffer.

@@ -306,6 +306,13 @@ describe("clcompute warm", function()
     fails(1, { "nothing is kept: ", "/below/verdicts: ", "; set CLCOMPUTE_CACHE to another folder" }, "warm",
       ("CLCOMPUTE_CACHE=%s/below"):format(scratch))
     fails(1, { "nothing is kept here: CLCOMPUTE_CACHE is off" }, "warm", "CLCOMPUTE_CACHE=off")
+    fails(1, { "nothing is kept: ", "/below/verdicts: ", "; set CLCOMPUTE_SYSTEM_CACHE to another folder" },
+      "warm --system", ("CLCOMPUTE_SYSTEM_CACHE=%s/below"):format(scratch))
+    fails(1, { "nothing is kept here: CLCOMPUTE_SYSTEM_CACHE is off" }, "warm --system", "CLCOMPUTE_SYSTEM_CACHE=off")
+    os.execute(("rm %s && mkdir -m 777 %s"):format(scratch, scratch))
+    fails(1, { "nobody would read " .. scratch .. ", as others may write to it; chown root, chmod go-w" },
+      "warm --system", "CLCOMPUTE_SYSTEM_CACHE=" .. scratch)
+    os.execute("rm -r " .. scratch)
   end)
 
   it("measures first calls on a device that there is", function()

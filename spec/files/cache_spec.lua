@@ -458,6 +458,101 @@ describe("the cache of programs", function()
     assert.equal(5, left - old) -- those that the process stored
   end)
 
+  it("drops the oldest files, but for those in use, when there are too many", function()
+    local function age(first, last, names)
+      shell(([[cd %s/cache && for i in $(seq %d %d); do printf '%%016x.bin ' $i; done | xargs touch -d "9 days ago" &&
+        touch -d "10 days ago" %s]]):format(folder, first, last, names))
+    end
+    local function count() return select(2, files():gsub("%.bin\n", "")) end
+    local fresh = { CLCOMPUTE_BUILD = "" } -- POCL keeps what it built: a mark of no bytes tells of it
+    run("show(SOURCE)", fresh)
+    local used = kept():match "[^/]*$"
+    age(1, 4095, used)
+    run("show(SOURCE)", fresh) -- the last of 4096 files, and no more the oldest
+    assert.equal(4096, count())
+    run([[show(SOURCE .. "\n")]], fresh)
+    assert.equal(3072, count())
+    assert.truthy(files():find(used, 1, true))
+  end)
+
+  describe("that all users read", function()
+    local common
+
+    --- What a build is made of; the own folder is empty before it.
+    local function use(script, environment)
+      environment = environment or {}
+      environment.CLCOMPUTE_SYSTEM_CACHE = environment.CLCOMPUTE_SYSTEM_CACHE or common
+      shell(("rm -rf %s/cache"):format(folder))
+      return (run(script or "show(SOURCE)", environment):gsub("\t42\n", ""))
+    end
+
+    --- Fills it as `clcompute warm --system` does, by a process that keeps new files for itself.
+    before_each(function()
+      common = folder .. "/system/below"
+      local path = helper.write(folder .. "/fill.lua", PRELUDE .. [[
+        require "clcompute.core.internal".fills_for_all = true
+        local verdicts = require "clcompute.files".cache_folder() .. "/verdicts"
+        require "clcompute.files".make_folders(verdicts)
+        require "clcompute.files".append_own(verdicts, "none")
+        show(SOURCE)]])
+      local output = shell(("umask 077; POCL_DEVICES=pthread CLCOMPUTE_CACHE=%s/cache CLCOMPUTE_SYSTEM_CACHE=%s %s %s")
+        :format(folder, common, helper.lua, path))
+      assert.equal("source\t42\n", output)
+    end)
+
+    it("is filled alone, and others read its files", function()
+      assert.equal("755 755 644 644\n", (shell(("cd %s && echo $(stat -c %%a .. . *.bin verdicts)"):format(common))))
+      assert.matches("No such file", files())
+    end)
+
+    it("serves who has no programs, or no folder for them", function()
+      local ask = [[print(d:is_built(SOURCE), #require "clcompute.files".cache_folders()) show(SOURCE)]]
+      assert.equal("true\t2\nbinary", use(ask))
+      assert.matches("No such file", files())
+      assert.equal("true\t1\nbinary", use(ask, { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "", HOME = "",
+        POCL_CACHE_DIR = folder .. "/pocl" }))
+      shell(("rm -r %s"):format(common))
+      assert.equal("false\t1\nsource", use(ask))
+    end)
+
+    it("serves nobody who wants none", function()
+      assert.equal("source", use(nil, { CLCOMPUTE_CACHE = "off" }))
+      assert.equal("source", use(nil, { CLCOMPUTE_SYSTEM_CACHE = "off" }))
+    end)
+
+    it("is not used where somebody else may write to it", function()
+      for _, name in ipairs { "", "/*.bin" } do
+        shell(("chmod go+w %s%s"):format(common, name))
+        assert.equal("source", use())
+        shell(("chmod go-w %s%s"):format(common, name))
+        assert.equal("binary", use())
+      end
+    end)
+
+    it("is used by others where it is root's, and not where it is another user's", function()
+      if shell "id -u" ~= "0\n" or not shell "command -v setpriv":find "setpriv" then
+        return pending "only root becomes another user"
+      end
+      local script = helper.write(folder .. "/use.lua", PRELUDE .. "show(SOURCE)")
+      shell(("chmod 755 %s && chmod 644 %s && mkdir -m 777 %s/home"):format(folder, script, folder))
+      local command = ("POCL_DEVICES=pthread HOME=%s/home CLCOMPUTE_CACHE= XDG_CACHE_HOME= CLCOMPUTE_SYSTEM_CACHE=%s "
+        .. "POCL_CACHE_DIR=%s/home/pocl setpriv --reuid 65534 --clear-groups %s %s")
+        :format(folder, common, folder, helper.lua, script)
+      assert.equal("binary\t42\n", (shell(command)))
+      for _, name in ipairs { "", "/*.bin" } do
+        shell(("chown 1 %s%s"):format(common, name))
+        assert.equal("source\t42\n", (shell(command)))
+        shell(("chown 0 %s%s; rm -r %s/home/.cache/clcompute"):format(common, name, folder))
+      end
+    end)
+
+    it("is not asked for what a driver keeps for each user", function()
+      local name = shell(("cd %s && echo *.bin"):format(common)):gsub("\n", "")
+      shell((": >%s/%s"):format(common, name))
+      assert.equal("false\n", use "print(d:is_built(SOURCE))")
+    end)
+  end)
+
   it("never fails a build where the driver does not tell the kernels", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"

@@ -144,6 +144,52 @@ describe("a group", function()
     assert.is_true(g.bytes > before) -- its panels moved
   end)
 
+  it("has small matrices alone with one device, and multiplies them there", function()
+    local whole = cl.group { d, d }
+    local x, y = d:random("float", 300, 200, { seed = 1, low = -1 }), d:random("float", 200, 100, { seed = 2 })
+    local a, b = whole:buffer(x), whole:buffer(y)
+    assert.same({ 300 * 200, 0 }, { a:parts()[1].buffer.count, a:parts()[2].buffer.count })
+    local before = whole.bytes
+    assert.is_true(cl.gemm(a, b):string() == cl.gemm(x, y):string())
+    local c, z = whole:full("float", 2, 300, 100), d:full("float", 2, 300, 100)
+    cl.gemm(a:view(11, 30), b, { c = c:view(5, 24), alpha = 3, beta = 1 })
+    cl.gemm(x:view(11, 30), y, { c = z:view(5, 24), alpha = 3, beta = 1 })
+    assert.is_true(c:string() == z:string())
+    cl.lu(whole:random("float", 100, 100)):release()
+    assert.equal(before, whole.bytes) -- nothing moved
+    local n = d.type == "cpu" and 512 or 4352
+    local large <close> = whole:zeros("int", n, n)
+    assert.equal(n * 256 * (n // 512), large:parts()[2].buffer.count) -- larger ones are divided
+  end)
+
+  it("shares by whole numbers, or by the speed of devices", function()
+    local shared = cl.group({ d, d }, { share = { 3, 1 }, block = 4 })
+    local x = shared:random("float", 1000, { seed = 1 })
+    assert.same({ 750, 250 }, { #x:parts()[1].buffer, #x:parts()[2].buffer })
+    assert.same({ { 1, 12 }, { 17, 28 }, { 33, 40 } }, shared:zeros("float", 8, 40):parts()[1].columns)
+    assert.same({ vectors = { 3, 1 }, rows = { 1 }, columns = { 3, 1 } }, shared.shares)
+    assert.matches("blocks of 4, shares of vectors 3:1, of rows 1, of columns 3:1\n", tostring(shared))
+    assert.is_nil(g.shares)
+    local measured = cl.group({ d, d, d }, { share = "speed" }) -- one device thrice is as fast as itself
+    assert.same({ vectors = { 1, 1, 1 }, rows = { 1 }, columns = { 1, 1, 1 } }, measured.shares)
+    assert.same({ 1, 3 }, measured.grid)
+    for _, share in ipairs { "size", { 1 }, { 0, 0 }, { 1, 0.5 }, { 1, -1 }, { 1001, 1 } } do
+      helper.raises("group: option 'share': \"speed\", or whole shares of 2 devices", cl.group, { d, d },
+        { share = share })
+    end
+  end)
+
+  it("deals shares by speeds: few, and none to a device that adds little", function()
+    local layout = require "clcompute.groups.layout"
+    for _, one in ipairs { { { 1, 1.05 }, { 1, 1 } }, { { 2, 1 }, { 2, 1 } }, { { 1, 1, 2, 5 }, { 1, 1, 2, 5 } },
+      { { 10, 1 }, { 10, 1 } }, { { 1, 40 }, { 0, 1 } } } do
+      assert.same(one[2], layout.shares_of(one[1]))
+    end
+    local of = layout.by_speeds({ 2, 2 }, 8, { vectors = { 1, 1, 1, 3 }, matrices = { 4, 2, 2, 1 } })
+    assert.same({ { 1, 1, 1, 3 }, { 2, 1 }, { 2, 1 }, 1 }, { of.shares, of.row_line:shares(8), of.column_line:shares(8),
+      of.home })
+  end)
+
   it("factors and multiplies what moves in pieces as one device does", function()
     if #cl.devices "portable" == 0 then return pending "no POCL" end
     assert.equal("right\n", helper.output([[

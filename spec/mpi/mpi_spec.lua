@@ -40,7 +40,7 @@ local function test(sentence, body)
 end
 
 local GROUP = [[
-  local g = cl.group("portable", { grid = { %d, %d }, block = 4 })
+  local g = cl.group("portable", { grid = { %d, %d }, %s })
   local a, b = g:random("float", 21, 21, { seed = 1, low = -1 }), g:random("float", 21, { seed = 2 })
   local x, info = cl.gauss(a, b)
   local y = cl.gemm(a, a) + 2 * a
@@ -70,14 +70,27 @@ describe("clcompute.mpi", function()
     assert.equal("well\n", output)
   end)
 
-  for _, grid in ipairs(helper.long { { 1, 2 }, { 2, 2 }, { 3, 1 } } or { { 1, 2 } }) do
-    test(("has the results of one process, bit for bit: %dx%d"):format(grid[1], grid[2]), function()
+  local blocks, shares = "block = 4", "block = 4, share = { 1, 3 }"
+  for _, of in ipairs(helper.long { { 1, 2, blocks }, { 2, 2, blocks }, { 3, 1, blocks }, { 2, 1, shares },
+    { 1, 2, "share = { 1, 2 }" } } or { { 1, 2, blocks }, { 1, 2, shares } }) do
+    test(("has the results of one process, bit for bit: %dx%d, %s"):format(table.unpack(of)), function()
       if #cl.devices "portable" == 0 then return pending "no POCL" end
-      local script, count = GROUP:format(grid[1], grid[2]), grid[1] * grid[2]
+      local script, count = GROUP:format(table.unpack(of)), of[1] * of[2]
       local here = helper.output("cl = require 'clcompute'\n" .. script, { POCL_DEVICES = ("pthread "):rep(count) })
       assert.equal(here, must_run(count, script))
     end)
   end
+
+  test("measures the speed of ranks, who agree on their shares", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    local output = must_run(2, [[
+      local g = cl.group("portable", { share = "speed" })
+      local a, shares = g:random("int", 1000, { seed = 1, high = 9 }), g.shares.vectors
+      assert(w:allreduce(#a:parts()[1].buffer) == 1000 and w:allreduce(shares[1], "max") == shares[1])
+      print(cl.sum(a))]])
+    local one, other = output:match "^(%d+)\n(%d+)\n$"
+    assert.is_true(one ~= nil and one == other, output)
+  end)
 
   it("is a world of one without a launcher, and opens no library", function()
     assert.equal("1\t42\tnil\n", helper.output [[

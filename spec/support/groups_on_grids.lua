@@ -115,7 +115,7 @@ function checks.axes(g)
       end
     end
   end
-  if #g == 1 or g.grid[1] == g.grid[2] - 1 then return end -- one device's own; a part of 2x2
+  if #g < 3 and not (g.layout.alone > 0) then return end -- one device's own; parts of 2x2
   for _, shape in ipairs { { 9 }, { 3, 0 }, { 11, 9 }, { 5, 2, 3 } } do
     local x = cl.map("floor(x[i] * 5)", { x = d:random("float", table.unpack(shape)) })
     local a, name = g:buffer(x), table.concat(shape, "x")
@@ -156,7 +156,9 @@ function checks.products(g)
     local before = g.bytes
     equal(cl.gemm(a, b), cl.gemm(x, y), "gemm", m, k, n)
     local p, q = g.grid[1], g.grid[2]
-    if m == 16 and n == 16 then same(g.bytes - before, 4 * 16 * 16 * (p + q - 2), "bytes") end
+    if m == 16 and n == 16 and g.layout.is_even and g.layout.alone == 0 then
+      same(g.bytes - before, 4 * 16 * 16 * (p + q - 2), "bytes")
+    end
     equal(cl.gemm(a, b, { c = c, alpha = 2, beta = -1 }), cl.gemm(x, y, { c = z, alpha = 2, beta = -1 }), "beta", m)
     equal(cl.gemm(b, a, { transa = true, transb = true }), cl.gemm(y, x, { transa = true, transb = true }), "turned", m)
   end
@@ -164,7 +166,7 @@ end
 
 --- Factors: pivots and determinant of one device, a backward error within the bound.
 function checks.systems(g)
-  for _, n in ipairs { 1, 3, 9, 18 } do
+  for _, n in ipairs { 1, 3, 9, 18, g.grid[1] == 1 and 43 or nil } do
     local x = d:random("float", n, n, { seed = n, low = -1 })
     local a = g:buffer(x)
     for _, columns in ipairs { false, 3 } do
@@ -188,10 +190,21 @@ function checks.systems(g)
   check(not ok and message:find "matrix is singular: column %d has no pivot", message)
 end
 
-for _, grid in ipairs { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 1 } } do
-  local own = table.move(devices, 1, grid[1] * grid[2], 1, {})
-  local g = cl.group(own, { grid = grid, block = 4 })
-  place = ("%s on %dx%d:"):format(what, grid[1], grid[2])
+--- A group of the first devices, which `alter` may change.
+local function check_on(name, grid, o, alter)
+  o.grid = grid
+  local g = cl.group(table.move(devices, 1, grid[1] * grid[2], 1, {}), o)
+  if alter then alter(g) end
+  place = ("%s on %dx%d%s:"):format(what, grid[1], grid[2], name)
   checks[what](g)
 end
+
+for _, grid in ipairs { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 1 } } do check_on("", grid, { block = 4 }) end
+for _, one in ipairs { { 1, 2, { 2, 1 } }, { 2, 1, { 1, 3 } }, { 2, 2, { 4, 2, 2, 1 } }, { 1, 2, { 0, 1 } } } do
+  check_on(", shares of " .. table.concat(one[3], ":"), { one[1], one[2] }, { block = 4, share = one[3] })
+end
+check_on(", strides of GPUs", { 1, 2 }, { block = 4 }, function(g) g.layout.home_type = "gpu" end)
+check_on(", matrices alone", { 1, 2 }, {})
+check_on(", matrices alone, shared", { 2, 1 }, { share = { 1, 3 } })
+check_on(", some matrices alone", { 2, 2 }, { block = 4 }, function(g) g.layout.alone = 60 end)
 print "done"

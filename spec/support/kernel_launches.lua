@@ -149,14 +149,23 @@ by_kernel.gemm_thin_columns = [[for _, shape in ipairs(SHAPES) do for wide = 0, 
 by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }, { 33, 41, 3 }, { 31, 17, 4 } } do
   for stages = 2, 3 do for wide = 0, 1 do
   local m, n, slices = table.unpack(shape)
-  local along = slices % 2
-  local rows, cols, k = up(m, 32), up(n, 16), 8 * slices
+  local along, ways = slices % 2, m == 33 and 2 or 1
+  local deep = 8 * ways
+  local rows, cols, k = up(m, 32), up(n, 16), deep * slices
   local ldc, beta = wide == 1 and up(n, 4) or n + 1, slices % 2
   local size_c = wide == 1 and m * ldc or part(m, n, ldc, 0)
-  run("gemm_pipelined", { global = { rows // 32 * (cols // 16) * 32, 1, 2 }, group = { 32, 1, 1 } },
-    { BM = 32, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = stages, WIDE = wide, ALONG = along })(m, n, slices, 2,
-    reals(4 + 2 * k * rows), 4, along == 1 and k or rows, k * rows, reals(2 * k * cols), 0, cols, k * cols, beta,
-    (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end end end]]
+  local range = { global = { rows // 32 * (cols // 16) * 32 * ways, 1, 2 }, group = { 32 * ways, 1, 1 } }
+  local defines = { BM = 32, BN = 16, BK = deep, TM = 4, TN = 4, STAGES = stages, WIDE = wide, ALONG = along,
+    WAYS = ways }
+  local c = (beta == 0 and empty or reals)(2 * size_c)
+  run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * k * rows), 4, along == 1 and k or rows, k * rows,
+    reals(2 * k * cols), 0, cols, k * cols, beta, c, 0, ldc, size_c)
+  defines.EDGES = 1
+  local depth, wide_n = k - 3, up(n, 4)
+  local lda = along == 1 and up(depth, 4) or up(m, 4)
+  local size_a, size_b = lda * (along == 1 and m or depth), wide_n * depth
+  run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * size_a), 4, lda, size_a, reals(2 * size_b), 0,
+    wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
 
 by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, { 17, 5 } } do for transpose = 0, 1 do
   local rows, cols = table.unpack(shape)
@@ -377,6 +386,12 @@ by_kernel.lu_move_rows = [[for _, shape in ipairs(SHAPES) do
   run("lu_move_rows", over2(cols, rows, { 16, 4 }))(rows, cols, d:buffer(moves, "int"), reals(rows * cols),
     empty(rows * cols)) end]]
 
+by_kernel.lu_exchange = [[for _, shape in ipairs(SHAPES) do
+  local rows, cols = table.unpack(shape)
+  local pivots = {}
+  for k = 0, rows - 1 do pivots[k + 1] = k + (k * 7) % (rows - k) end
+  run("lu_exchange", over(cols, 16))(rows, cols, 0, d:buffer(pivots, "int"), reals(rows * cols)) end]]
+
 by_kernel.copy_matrix = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
   run("copy_matrix", over2(cols, rows, { 16, 4 }))(rows, cols, reals(part(rows, cols, cols + 2, 3)), 3, cols + 2,
@@ -494,7 +509,7 @@ by_kernel.reduce_columns = [[for _, case in ipairs { { 1, 1, 1 }, { 7, 3, 1 }, {
   for _, case in ipairs { { 1, 4, 1 }, { 37, 4, 8 }, { 33, 44, 2 } } do
     local n, inner, fold = table.unpack(case)
     local parts, width = (n + 20) // 21, math.min(inner, 20)
-    run("reduce_columns", { global = { 2 * (inner + width - 1) // width * parts * 32 }, group = { 32 } },
+    run("reduce_columns", { global = { 2 * ((inner + width - 1) // width) * parts * 32 }, group = { 32 } },
       { GROUP = 32, LANES = 4, AT_ONCE = 2 })(n, inner, 21, width, fold, empty(1 + 2 * parts * inner), 1, 1, 2,
       reals(2 * n * inner + 4), 4)
   end]]

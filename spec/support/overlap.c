@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* For LD_PRELOAD: the process ends where two threads ask for platforms or devices at once. Each question takes so
-   long that they would. */
+/* For LD_PRELOAD: the process ends where two threads ask for platforms or devices at once. Each
+   question takes so long that they would. */
+#define _DEFAULT_SOURCE /* usleep */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <dlfcn.h>

@@ -207,7 +207,9 @@ function STATEMENTS.loop(self)
   self.has_k, self.depth = had or strides, self.depth + 1
   local first = c.reads_u or math.random(3) == 1
   if first then self:barrier() end
-  if first and name == "for" and not self.plain and math.random(8) == 1 then self:emit("if (%s == 2) continue;", c.k) end
+  if first and name == "for" and not self.plain and math.random(8) == 1 then
+    self:emit("if (%s == 2) continue;", c.k)
+  end
   local continued = self:state()
   if strides then TREES[c.kind](self) end
   for _ = strides and 2 or 1, math.random(3) do self:statement() end
@@ -238,7 +240,8 @@ end
 -- @tparam[opt] boolean plain whether its barriers stand in no branch, and in loops that compare values alone
 function random_barriers.kernel(seed, name, plain)
   math.randomseed(seed, 22)
-  local g = setmetatable({ plain = plain, lines = {}, depth = 1, nesting = 0, loops = 0, written = {}, shared = {} }, Generator)
+  local g = { plain = plain, lines = {}, depth = 1, nesting = 0, loops = 0, written = {}, shared = {} }
+  setmetatable(g, Generator)
   g:emit "local uint s[64], r[64], u;"
   g:emit "const uint t = get_local_id(0), g = get_global_id(0), n = get_local_size(0);"
   g:emit "uint a = t;"

@@ -40,7 +40,7 @@ end
 
 --- Adds what has come, without the terminal's own control sequences and lines that went away (csrc/base/notice.c).
 function terminal:add(bytes)
-  self.bytes = (self.bytes .. bytes):gsub("\rclcompute: [^\r\n]*\r\27%[K", "")
+  self.bytes = (self.bytes .. bytes):gsub("\27D\27%[A\0277\27%[B\rclcompute: [^\27]*\0278", "")
   self.text = self.bytes:gsub("\27%[[%d;?]*%a", ""):gsub("[\r\a]", "")
 end
 
@@ -48,8 +48,7 @@ end
 function terminal:converse(line, prompt)
   self:type(line .. "\n")
   self:expect(line)
-  local shown = self:expect(prompt or "\n> "):gsub("^\n", "")
-  return (shown:gsub("clcompute: building [^\n]-, which is kept", "")) -- a slow machine shows it, and takes it away
+  return (self:expect(prompt or "\n> "):gsub("^\n", ""))
 end
 
 --- Waits for the end of the command; returns its exit code.

@@ -48,6 +48,16 @@ describe("plain kernels for now", function()
     assert.equal(1, tuning.of(d, "lu", "double", 1).is_for_now)
   end)
 
+  it("raise what ends the judgement, after which the next call asks again", function()
+    local d, judge = gpu(), answers.verdict
+    answers.verdict = function() error("interrupted!", 0) end
+    assert.has_error(function() tuning.of(d, "lu", "float", 1 << 29) end, "interrupted!")
+    assert.has_error(function() tuning.of(d, "lu", "float", 1) end, "interrupted!")
+    answers.verdict = judge
+    assert.equal("lu_tournament", tuning.of(d, "lu", "float", 1).kernel)
+    assert.equal(1, asked)
+  end)
+
   it("do not serve where the verdict is known, the work is endless, or all is to be built at once", function()
     kept = "ok"
     assert.is_nil(tuning.of(gpu(), "lu", "float", 1).is_for_now)
@@ -78,6 +88,24 @@ describe("plain kernels for now", function()
     assert.equal("naive", tuning.of(d, "gemm", "float", 1 << 30).kernel)
     assert.equal("panels", tuning.of(d, "gemm", "float", 1 << 30).kernel)
     assert.equal(1, asked)
+  end)
+end)
+
+describe("plain kernels", function()
+  it("serve on where the fast ones do not build", function()
+    local folder = helper.folder()
+    assert.equal("unknown\tnaive\t6.0\nnaive\t6.0\nok\n", helper.output([[
+      local answers, cl, tuning = require "clcompute.answers", require "clcompute", require "clcompute.tuning"
+      local clcount, d, test = require "clcount", cl.device(), answers.operation_tests.rows["gemm float"]
+      local a, b = d:buffer { { 2 } }, d:buffer { { 3 } }
+      cl.gemm(a, b):read()
+      clcount.fail("clBuildProgram", -11, 1, 1000)
+      local function multiply() return tuning.of(d, "gemm", "float", math.huge).kernel, cl.gemm(a, b):read()[1][1] end
+      print(answers.verdict(d, test), multiply())
+      clcount.fail()
+      print(multiply())
+      print((answers.run(d, test)))]], { CLCOMPUTE_BUILD = "", CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = "pocl" }))
+    assert(os.execute("rm -r " .. folder))
   end)
 end)
 

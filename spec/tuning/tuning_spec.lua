@@ -65,18 +65,47 @@ describe("a device that gets a fast kernel wrong", function()
       end
       print((answers.run(d, test)))
       print(tuning.of(d, "gemm", "float").kernel)
-      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])]]
+      cl.profile(true)
+      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])
+      print(tostring(cl.profile()):match "gemm_(%l+)")]]
     local fast = tuning.of(helper.device(), "gemm", "float").kernel
     local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
     local ok, output = helper.run("WRONG = true\n" .. script, environment)
     assert.is_true(ok, output)
-    assert.equal("fault\ntiled\n6.0\n", output)
-    assert.equal("ok\ntiled\n6.0\n", select(2, helper.run(script, environment)))
+    assert.equal("fault\ntiled\n6.0\ntiled\n", output)
+    assert.equal("ok\ntiled\n6.0\ntiled\n", select(2, helper.run(script, environment)))
     os.execute("rm -r " .. folder)
     ok, output = helper.run(script, environment)
     assert.is_true(ok, output)
-    assert.equal("ok\n" .. fast .. "\n6.0\n", output)
+    assert.matches("^ok\n" .. fast .. "\n6.0\n", output)
+    assert.not_matches("tiled", output)
     os.execute("rm -r " .. folder)
+  end)
+
+  it("takes the verdict of nobody else's file, and begins a long one anew", function()
+    local folder = helper.folder()
+    local script = [[
+      local known_answer = require "clcompute.answers.known_answer"
+      local d, test = require "clcompute".device(), { name = "two", range = 1,
+        source = "kernel void test(global int *x) { *x = 2; }", dtype = "int", n = 1, args = {}, expected = { 2 } }
+      print(known_answer.verdict(d, test))]]
+    local path = folder .. "/verdicts"
+    local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
+    assert.equal("ok\n", helper.output(script, environment))
+    local lie = helper.read(path):gsub("ok\t", "fault\t")
+    helper.write(path, lie)
+    assert.equal("fault\n", helper.output(script, environment))
+    for _, change in ipairs { "chmod o+w %s", "chown 65534 %s || chmod o+w %s", "mv %s %s.other; ln -s %s.other %s" } do
+      helper.write(path, lie)
+      assert(os.execute((change:gsub("%%s", path))))
+      assert.equal("ok\n", helper.output(script, environment), change)
+      assert.equal(lie, helper.read(path), change)
+      assert(os.execute("rm -f " .. path .. "*"))
+    end
+    helper.write(path, ("x"):rep(1 << 20))
+    for _ = 1, 2 do assert.equal("ok\n", helper.output(script, environment)) end
+    assert.is_true(#helper.read(path) < 1000)
+    assert(os.execute("rm -r " .. folder))
   end)
 end)
 
@@ -243,6 +272,22 @@ describe("rules of tuning", function()
     assert.matches("whole lines of 48", fault { bm = 48, bn = 16, tm = 12 })
     assert.matches("go round", fault { bm = 128, bn = 16 })
     assert.matches("local memory", fault({}, { local_memory = 30000 }))
+  end)
+
+  it("refuse warps that cannot share a slice, or have no room for their sums", function()
+    local shape = { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 1, alone = 1, full = 1 }
+    local function fault(changes, of_row)
+      local row = { kernel = "pipelined", least = 0, blocks = { block }, shapes = { changed(shape, changes) } }
+      return rules.fault("gemm", changed(row, of_row or {}), gpu { local_memory = 48000 })
+    end
+    assert.is_nil(fault {})
+    assert.is_nil(fault({}, { launch = 7, stream = 3000, part = 880 }))
+    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" } } do
+      assert.matches(case[1], fault { [case[1]] = case[2] })
+    end
+    assert.matches("no room", fault { bm = 64, bn = 128, tm = 8, bk = 16, ways = 2, stages = 2 })
+    assert.matches("part", fault({}, { part = -1 }))
+    assert.matches("go round", fault { bk = 16, tn = 4 })
   end)
 
   it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()

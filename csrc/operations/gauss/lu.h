@@ -57,6 +57,11 @@ double clc_determinant(const clc_Lu *f, size_t i);
 /* Queues the solution of A X = B; b and x have n rows, of each system where they are a batch. */
 void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 
+/* Queues the solution of T X = B in place, X being n rows of so many columns. T is the unit lower
+   triangle of w, or the upper one, or its transpose; w has zeros as lu_sweep needs them. */
+void clc_substitute(lua_State *L, clc_Buffer *w, size_t n, int is_lower, int is_transposed,
+                    size_t columns, clc_Buffer *x);
+
 /* Queues the solution of A X = B, or of A^T X = B, for a few columns: b and x have n rows of so
    many elements. Not for a batch. */
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,

@@ -77,6 +77,14 @@ static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t colum
   lua_pop(L, 2);
 }
 
+void clc_substitute(lua_State *L, clc_Buffer *w, size_t n, int is_lower, int is_transposed,
+                    size_t columns, clc_Buffer *x) {
+  const clc_Lu f = {.lu = w, .n = n, .ld = w->shape.dim[1]};
+  const int triangle = (is_lower ? UNIT : 0) | (is_lower != is_transposed ? LOWER : 0) |
+                       (is_transposed ? TRANSPOSE : 0);
+  substitute(L, &f, triangle, columns, x);
+}
+
 static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, size_t ld,
                  clc_Buffer *to, size_t ldto) {
   const clc_Range range = clc_covermatrix(from->device, rows, columns);

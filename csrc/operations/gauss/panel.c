@@ -2,6 +2,7 @@
 /* Tall panels: what groups factor of a matrix that lies with several devices. */
 #include "elimination.h"
 #include "gauss.h"
+#include "lu.h"
 
 /* panel_room(buffer, rows, columns) --> rows and elements of a row that `panel` needs, zero behind
    the panel's own */
@@ -59,11 +60,24 @@ static int panel_rows(lua_State *L) {
   return 0;
 }
 
+/* substitute(w, n, is_lower, is_transposed, x): solves T X = B in place, with a triangle of w,
+   which has the room of panel_room for n x n. */
+static int substitute(lua_State *L) {
+  clc_Buffer *w = clc_checkreal(L, 1);
+  const size_t n = (size_t)luaL_checkinteger(L, 2);
+  clc_Buffer *x = clc_checklike(L, 5, w);
+  luaL_argcheck(L,
+                w->shape.n == 2 && w->shape.dim[0] >= clc_paddedrows(n) &&
+                    w->shape.dim[1] >= clc_paddedrow(n, w->dtype) && w->offset == 0,
+                1, "no room of panel_room");
+  luaL_argcheck(L, x->shape.n == 2 && x->shape.dim[0] == n && x->offset == 0, 5, "n rows expected");
+  clc_substitute(L, w, n, lua_toboolean(L, 3), lua_toboolean(L, 4), x->shape.dim[1], x);
+  return 0;
+}
+
 void clc_openpanels(lua_State *L) {
-  static const luaL_Reg functions[] = {{"panel", panel},
-                                       {"panel_room", panel_room},
-                                       {"has_panel_rows", has_panel_rows},
-                                       {"panel_rows", panel_rows},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"panel", panel},           {"panel_room", panel_room}, {"has_panel_rows", has_panel_rows},
+      {"panel_rows", panel_rows}, {"substitute", substitute}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -19,10 +19,9 @@ clc_Plan clc_planblocks(lua_State *L, const clc_Multiply *x) {
 
 void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *plan) {
   const clc_Tile s = plan->shape;
-  const char *defines =
-      clc_definerow(L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
-                    {"ALIGNED", clc_isquad(&x->a) && clc_isquad(&x->b)});
-  clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, defines);
+  clc_Kernel *kernel = clc_tailored(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, fields, &s,
+                                    {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
+                                    {"ALIGNED", clc_isquad(&x->a) && clc_isquad(&x->b)});
   const clc_Parts parts = clc_getparts(L, x, plan->parts, plan->depth);
   const clc_Multiply y = clc_partsof(x, &parts);
   const clc_Range range = clc_batchrange(clc_parts(x->n, s.bn), clc_parts(x->m, s.bm),

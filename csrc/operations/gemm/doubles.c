@@ -52,11 +52,10 @@ int clc_multiplydoubles(lua_State *L, const clc_Multiply *x) {
   clc_readrow(L, least, &work);
   if (clc_work(x) < (double)work) return 0;
   const Shape s = choose_shape(L, x);
-  const char *defines = clc_definerow(
-      L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
-      {"PAIRS", is_paired(&x->a) && is_paired(&x->b)}, {"WIDE", clc_isquad(&x->c) != 0});
-  clc_Kernel *kernel =
-      clc_prebuilt(L, x->c.b->device, "gemm_tensor_double", x->c.b->dtype, defines);
+  clc_Kernel *kernel = clc_tailored(L, x->c.b->device, "gemm_tensor_double", x->c.b->dtype, fields,
+                                    &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
+                                    {"PAIRS", is_paired(&x->a) && is_paired(&x->b)},
+                                    {"WIDE", clc_isquad(&x->c) != 0});
   const size_t items = s.tile.bm / s.tile.tm * (s.tile.bn / s.tile.tn);
   const clc_Range range = clc_batchrange(groups_of(&s.tile, x), 1, x->batch, items, 1);
   clc_run(L, kernel, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k), clc_number(x->alpha),

@@ -6,9 +6,8 @@
 #define ROWS 8  /* and its work-items along one side */
 
 clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed) {
-  const char *defines =
-      clc_define(L, {"SIDE", SIDE}, {"ROWS", ROWS}, {"TRANSPOSE", is_transposed != 0});
-  return clc_prebuilt(L, x->b->device, "gemm_pack", x->b->dtype, defines);
+  return clc_tailored(L, x->b->device, "gemm_pack", x->b->dtype, NULL, NULL, {"SIDE", SIDE},
+                      {"ROWS", ROWS}, {"TRANSPOSE", is_transposed != 0});
 }
 
 int clc_canpack(size_t rows) {

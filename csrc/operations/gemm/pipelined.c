@@ -30,10 +30,15 @@ static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
   return (Side){&x->b, "gemm b", !x->transb, 0, x->n, clc_roundup(x->n, p->shape.bn)};
 }
 
-/* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
-static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
-  return side->is_k_first != side->is_along && clc_isquad(side->stored) &&
-         side->length == side->padded && x->k == k;
+/* Whether the lines of an operand lie as the kernel reads them. */
+static int is_straight(const Side *side) {
+  return side->is_k_first != side->is_along && clc_isquad(side->stored);
+}
+
+/* Whether the kernel can read an operand where it lies, without a transpose, and without zeros
+   around it unless it takes them for what is outside. */
+static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int edges) {
+  return is_straight(side) && (edges || (side->length == side->padded && x->k == k));
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -46,30 +51,51 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
 typedef struct {
   clc_Kernel *copy, *transpose, *multiply;
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
-  clc_Parts parts;
+  clc_Parts parts;   /* that a launch of its own adds up */
+  clc_Buffer *sums, *ended;
+  int has_edges;
 } Means;
 
-/* Elements of k that are read: whole slices, as many for each part. */
-static size_t depth_of(const clc_Plan *p) {
-  return p->parts * p->depth;
+/* Elements of k that are read: whole slices, as many for each part that a launch of its own adds
+   up. */
+static size_t depth_of(const clc_Plan *p, const clc_Multiply *x) {
+  return p->is_once ? clc_roundup(x->k, p->shape.bk) : p->parts * p->depth;
+}
+
+/* Whether zeros are taken for what is outside of operands that are read where they lie. */
+static int has_edges(const clc_Plan *p, const clc_Multiply *x) {
+  const Side a = side_of_a(x, p), b = side_of_b(x, p);
+  const int is_whole =
+      a.length == a.padded && b.length == b.padded && x->k == clc_roundup(x->k, p->shape.bk);
+  const int is_one = p->parts == 1 || p->is_once;
+  return !is_whole && is_one && (is_straight(&a) || is_straight(&b));
 }
 
 /* Microseconds that packing takes. */
-static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
+static double time_of_sides(const clc_Plan *p, const clc_Multiply *x, int edges) {
   const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
-  const size_t k = depth_of(p);
+  const size_t k = depth_of(p, x);
   double time = 0;
-  if (p->is_along && !is_ready(&sides[0], x, k)) return INFINITY;
+  if (p->is_along && !is_ready(&sides[0], x, k, edges)) return INFINITY;
   for (int i = 0; i < 2; i++)
-    if (!is_ready(&sides[i], x, k))
+    if (!is_ready(&sides[i], x, k, edges))
       time +=
           clc_timeofpacking(p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
   return time;
 }
 
+static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
+  return time_of_sides(p, x, has_edges(p, x));
+}
+
+/* Tensor cores have whole blocks. */
+static double time_of_whole(const clc_Plan *p, const clc_Multiply *x) {
+  return time_of_sides(p, x, 0);
+}
+
 static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
-                              size_t length) {
-  if (is_ready(side, x, k)) return NULL;
+                              const Means *means, size_t length) {
+  if (is_ready(side, x, k, means->has_edges)) return NULL;
   return clc_pushscratch(L, side->stored->b->device, side->use, side->stored->b->dtype,
                          count_of(side, x) * k * length);
 }
@@ -89,15 +115,41 @@ static clc_Matrix part_of_k(const clc_Matrix *x, const clc_Parts *parts, int is_
   return part;
 }
 
+static size_t blocks_of(const clc_Plan *p, const clc_Multiply *x) {
+  return clc_parts(x->m, p->shape.bm) * clc_parts(x->n, p->shape.bn);
+}
+
+/* So many times the blocks of C. */
+static clc_Range range_of(const clc_Plan *p, const clc_Multiply *x, size_t times) {
+  const clc_Tile *s = &p->shape;
+  const size_t items = s->bm / s->tm * (s->bn / s->tn) * s->ways;
+  return clc_batchrange(blocks_of(p, x), 1, x->batch * times, items, 1);
+}
+
+/* With edges, or parts that the last group of a block adds up. */
+static void multiply_once(lua_State *L, const Means *means, const clc_Plan *plan,
+                          const clc_Multiply *x, const clc_Matrix *a, const clc_Matrix *b) {
+  const size_t bk = plan->shape.bk;
+  const clc_Buffer *sums = plan->is_once ? means->sums : x->c.b;
+  const clc_Buffer *ended = plan->is_once ? means->ended : x->c.b;
+  const clc_Range range = range_of(plan, x, plan->parts);
+  clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n), clc_size(clc_parts(x->k, bk)),
+          clc_number(x->alpha), clc_matrices(a), clc_matrices(b), clc_number(x->beta),
+          clc_matrices(&x->c), clc_size(x->k), clc_size(plan->parts), clc_size(plan->depth / bk),
+          clc_memory(sums), clc_memory(ended));
+}
+
 static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
+  if (plan->is_once || means->has_edges) {
+    multiply_once(L, means, plan, x, a, b);
+    return;
+  }
   const clc_Tile *s = &plan->shape;
   const clc_Parts *parts = &means->parts;
   const clc_Multiply y = clc_partsof(x, parts);
   const clc_Matrix ak = part_of_k(a, parts, plan->is_along), bk = part_of_k(b, parts, 0);
-  const size_t items = s->bm / s->tm * (s->bn / s->tn);
-  const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
-  const clc_Range range = clc_batchrange(groups, 1, x->batch * parts->count, items, 1);
+  const clc_Range range = range_of(plan, x, parts->count);
   clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n),
           clc_size(parts->depth / s->bk), clc_number(y.alpha), clc_matrices(&ak), clc_matrices(&bk),
           clc_number(y.beta), clc_matrices(&y.c));
@@ -106,9 +158,9 @@ static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, con
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
  */
-static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t block) {
+static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int edges, size_t block) {
   const size_t limit = clc_scratchlimit(side->stored->b->device, side->stored->b->dtype);
-  if (is_ready(side, x, k)) return side->padded;
+  if (is_ready(side, x, k, edges)) return side->padded;
   return limit / (count_of(side, x) * k * block) * block;
 }
 
@@ -125,8 +177,13 @@ static void multiply_rows(lua_State *L, const clc_Plan *plan, const clc_Multiply
   }
 }
 
-static clc_Plan plan_shapes(lua_State *L, const clc_Multiply *x) {
-  return clc_plan(L, x, "shapes", fields, time_of_packing);
+/* Memory of parts that the last group of a block adds up, and counts of its groups that ended. */
+static void get_sums(lua_State *L, Means *means, const clc_Plan *plan, const clc_Multiply *x) {
+  clc_Device *d = x->c.b->device;
+  const size_t blocks = x->batch * blocks_of(plan, x);
+  means->sums = clc_pushscratch(L, d, "gemm sums", x->c.b->dtype,
+                                blocks * plan->parts * plan->shape.bm * plan->shape.bn);
+  means->ended = clc_pushzeros(L, d, "gemm ended", clc_int, blocks);
 }
 
 /* By a kernel with the arguments of gemm_pipelined, where what is packed has room. */
@@ -134,22 +191,24 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
                        const clc_Plan *plan) {
   const clc_Tile s = plan->shape;
   const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
-  const size_t k = depth_of(plan);
-  const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
+  const size_t k = depth_of(plan, x);
+  Means means = {.has_edges = products == 0 && has_edges(plan, x)};
+  const size_t m = part_of(&one, x, k, means.has_edges, s.bm);
+  const size_t n = part_of(&other, x, k, means.has_edges, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
-  Means means = {0};
-  means.multiply = clc_prebuilt(
-      L, x->c.b->device, kernel, x->c.b->dtype,
-      clc_definerow(L, fields, &s,
-                    {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
-                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
-  means.a = get_memory(L, &one, x, k, clc_smaller(m, one.padded));
-  means.b = get_memory(L, &other, x, k, clc_smaller(n, other.padded));
+  means.multiply = clc_tailored(
+      L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
+      {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
+      {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
+      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
+  means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
+  means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL || means.b != NULL) {
     means.copy = clc_getpack(L, &x->c, 0);
     means.transpose = clc_getpack(L, &x->c, 1);
   }
-  means.parts = clc_getparts(L, x, plan->parts, plan->depth);
+  means.parts = clc_getparts(L, x, plan->is_once ? 1 : plan->parts, plan->depth);
+  if (plan->is_once) get_sums(L, &means, plan, x);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
     multiply_rows(L, plan, &part, k, m, &means);
@@ -163,13 +222,13 @@ void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
   clc_readrow(L, least, &work);
   const clc_Plan other = clc_planblocks(L, x);
   if (clc_work(x) >= (double)work) {
-    const clc_Plan plan = plan_shapes(L, x);
+    const clc_Plan plan = clc_plan(L, x, "shapes", fields, time_of_packing);
     if (plan.time <= other.time && multiply_by(L, "gemm_pipelined", 0, x, &plan)) return;
   }
   clc_multiplyplanned(L, x, &other);
 }
 
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products) {
-  const clc_Plan plan = plan_shapes(L, x);
+  const clc_Plan plan = clc_plan(L, x, "shapes", fields, time_of_whole);
   return multiply_by(L, "gemm_tensor", products, x, &plan);
 }

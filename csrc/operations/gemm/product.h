@@ -50,11 +50,11 @@ void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 
 /* --- blocking.c: blocks of C and parts of k ------------------------------------ */
 
-/* What a work-group and a work-item own, and how many slices are in work; the groups that a
-   multiprocessor holds at a time, the GFLOP/s of the device with one on each and with all, and the
-   percents of that where A is read as it lies; 0: it never is. */
+/* What a work-group and a work-item own, how many slices are in work, and how many warps own the
+   same elements; the groups that a multiprocessor holds at a time, the GFLOP/s of the device with
+   one on each and with all, and the percents of that where A is read as it lies; 0: it never is. */
 typedef struct clc_Tile {
-  size_t bm, bn, bk, tm, tn, stages;
+  size_t bm, bn, bk, tm, tn, stages, ways;
   size_t held, alone, full, along;
 } clc_Tile;
 
@@ -63,6 +63,7 @@ typedef struct clc_Plan {
   size_t parts, depth; /* of k: how many, and elements of each */
   size_t launch, stream;
   int is_along; /* A is read as it lies, m x k */
+  int is_once;  /* the last group of a block adds up its parts */
   double time;  /* in us; more than it takes, but as the time of other plans */
 } clc_Plan;
 

@@ -12,8 +12,8 @@ clc_Parts clc_getparts(lua_State *L, const clc_Multiply *x, size_t count, size_t
   if (count == 1) return p;
   p.down = count > FEW ? DOWN : 1;
   const size_t across = ACROSS * DOWN / p.down;
-  const char *defines = clc_define(L, {"ACROSS", across}, {"DOWN", p.down});
-  p.sum = clc_prebuilt(L, x->c.b->device, "gemm_sum", x->c.b->dtype, defines);
+  p.sum = clc_tailored(L, x->c.b->device, "gemm_sum", x->c.b->dtype, NULL, NULL, {"ACROSS", across},
+                       {"DOWN", p.down});
   p.memory = clc_pushscratch(L, x->c.b->device, "gemm parts", x->c.b->dtype,
                              x->batch * count * x->m * x->n);
   return p;

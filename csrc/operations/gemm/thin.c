@@ -73,10 +73,9 @@ static void multiply_columns(lua_State *L, const Numbers *w, const clc_Multiply 
   const size_t strips = clc_parts(t->rows, w->across * (is_wide ? 4 : 1));
   const clc_Parts parts = get_parts(L, x, count_parts(w, x, x->batch * strips));
   const clc_Multiply y = clc_partsof(x, &parts);
-  const char *defines =
-      clc_define(L, {"GROUP", w->group}, {"ACROSS", w->across}, {"COUNT", t->count},
-                 {"WIDE", is_wide != 0}, {"AHEAD", w->ahead});
-  clc_Kernel *kernel = clc_prebuilt(L, y.c.b->device, "gemm_thin_columns", y.c.b->dtype, defines);
+  clc_Kernel *kernel = clc_tailored(L, y.c.b->device, "gemm_thin_columns", y.c.b->dtype, NULL, NULL,
+                                    {"GROUP", w->group}, {"ACROSS", w->across}, {"COUNT", t->count},
+                                    {"WIDE", is_wide != 0}, {"AHEAD", w->ahead});
   const clc_Range range = clc_batchrange(strips, 1, x->batch * parts.count, w->group, 1);
   clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_size(parts.count),
           clc_size(parts.depth), clc_number(y.alpha), clc_matrices(t->matrix),
@@ -120,9 +119,9 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
   const size_t groups = clc_parts(t->rows, w->group / team * each);
   const clc_Parts parts = get_parts(L, x, count_parts(w, x, x->batch * groups));
   const clc_Multiply y = clc_partsof(x, &parts);
-  const char *defines = clc_define(L, {"GROUP", w->group}, {"ROWS", each}, {"COUNT", t->count},
-                                   {"WIDE", is_wide != 0});
-  clc_Kernel *kernel = clc_prebuilt(L, y.c.b->device, "gemm_thin_rows", y.c.b->dtype, defines);
+  clc_Kernel *kernel = clc_tailored(L, y.c.b->device, "gemm_thin_rows", y.c.b->dtype, NULL, NULL,
+                                    {"GROUP", w->group}, {"ROWS", each}, {"COUNT", t->count},
+                                    {"WIDE", is_wide != 0});
   if (pack != NULL) v = clc_pack(L, pack, from, from->stride > 0 ? x->batch : 1, t->count, x->k, v);
   const clc_Range range = clc_batchrange(groups, 1, x->batch * parts.count, w->group, 1);
   clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_integer((int)team),

@@ -91,16 +91,15 @@ typedef struct {
 } Means;
 
 static clc_Kernel *get_pack(lua_State *L, const Side *side, const clc_Multiply *x) {
-  const char *defines = clc_define(L, {"SIDE", side->tile}, {"FRAGMENTS", side->is_fragments},
-                                   {"PAIRED", side->is_paired}, {"PARTS", side->parts},
-                                   {"ROUND", side->is_rounded}, {"ALONG", side->deep == 1});
-  return clc_prebuilt(L, x->c.b->device, "gemm_pack_tiles", x->c.b->dtype, defines);
+  return clc_tailored(L, x->c.b->device, "gemm_pack_tiles", x->c.b->dtype, NULL, NULL,
+                      {"SIDE", side->tile}, {"FRAGMENTS", side->is_fragments},
+                      {"PAIRED", side->is_paired}, {"PARTS", side->parts},
+                      {"ROUND", side->is_rounded}, {"ALONG", side->deep == 1});
 }
 
 static clc_Kernel *get_multiply(lua_State *L, const Shape *s, const clc_Multiply *x) {
-  const char *defines =
-      clc_definerow(L, fields, s, {"PRODUCTS", s->products}, {"WIDE", clc_isquad(&x->c) != 0});
-  return clc_prebuilt(L, x->c.b->device, "gemm_warpgroups", x->c.b->dtype, defines);
+  return clc_tailored(L, x->c.b->device, "gemm_warpgroups", x->c.b->dtype, fields, s,
+                      {"PRODUCTS", s->products}, {"WIDE", clc_isquad(&x->c) != 0});
 }
 
 static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t most) {

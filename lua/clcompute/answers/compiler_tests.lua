@@ -115,7 +115,7 @@ compiler_tests.barrier_in_branch = {
 }
 
 --- The loops that `clc_findsuspects` finds, in its order: the test that tells whether a device gets them wrong, what a
--- warning calls them, and what was tried and is right. `careful`: most are right, and a careful device alone minds them.
+-- warning calls them, and what was tried and is right. `careful`: most are right; a careful device alone minds them.
 compiler_tests.loops = {
   { test = compiler_tests.local_size_loop,
     what = "a call, or memory behind ||, in the condition of a loop with barriers",

@@ -41,14 +41,24 @@ local verdicts = {} -- by test and device, of this state
 
 local texts = {} -- names of the texts of kernels, by the kernels' names
 
---- A name for the text of some kernels: another version of the library may have others.
+local function read_source(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+--- A name for the text of some kernels, of what they include and of the project's numbers for them: another version of
+-- the library may have others.
 local function text_of(kernels)
   if texts[kernels] then return texts[kernels] end
   local internal = require "clcompute.core.internal"
-  local parts = {}
-  for name in kernels:gmatch "%S+" do
-    local file <close> = assert(io.open(("%s/%s.cl"):format(internal.kernel_folder, name)))
-    parts[#parts + 1] = file:read "a"
+  local parts, paths = { read_source(assert(package.searchpath("clcompute.tuning.known", package.path))) }, {}
+  for name in kernels:gmatch "%S+" do paths[#paths + 1] = name .. ".cl" end
+  for _, path in ipairs(paths) do -- which grows
+    if not paths[path] then
+      paths[path] = true
+      parts[#parts + 1] = read_source(internal.kernel_folder .. "/" .. path)
+      for header in parts[#parts]:gmatch '#include "[^"]-([^/"]+)"' do paths[#paths + 1] = "clcompute/" .. header end
+    end
   end
   texts[kernels] = internal.name_text(table.concat(parts))
   return texts[kernels]
@@ -74,14 +84,15 @@ local function compute(device, test, held)
   return held[2]:read()
 end
 
---- compute(...) without an error, while the verdict is unknown: an operation would ask for its own, which runs the
--- test again, and take another kernel than the one to be tested.
+--- compute(...) without an error, as if the verdict were good: an operation would ask for its own, which runs the
+-- test again, and take another kernel than the one to be tested. The core forgets that it took this one.
 local function compute_unjudged(device, test, held)
   local key = key_of(device, test)
   local verdict = verdicts[key]
-  verdicts[key] = "unknown"
+  verdicts[key] = "ok"
   local results = table.pack(pcall(compute, device, test, held))
   verdicts[key] = verdict
+  if test.operation then require "clcompute.core.internal".forget_tuning() end
   return table.unpack(results, 1, results.n)
 end
 
@@ -119,28 +130,23 @@ end
 
 local VERDICTS = { ok = true, fault = true }
 
---- All of a file; "" where it cannot be read.
-local function read(files, path)
-  local opened, file = pcall(files.open, path)
-  if not opened then interrupt.pass_on(file) end
-  local text = opened and file:read("a") or ""
-  if opened then file:close() end
-  return text
-end
-
-local function recall(files, path, key)
-  local found
-  for line in read(files, path):gmatch "[^\n]+" do
-    local verdict, about = line:match "^(%l+)\t(.*)$"
-    if about == key and VERDICTS[verdict] then found = verdict end
+--- The verdict that was kept last, by this user or for all users of the machine.
+local function recall(files, key)
+  for _, folder in ipairs(files.cache_folders()) do
+    local found
+    for line in files.read_own(folder .. "/verdicts"):gmatch "[^\n]+" do
+      local verdict, about = line:match "^(%l+)\t(.*)$"
+      if about == key and VERDICTS[verdict] then found = verdict end
+    end
+    if found then return found end
   end
-  return found
 end
 
 --- Adds a line. What cannot be kept is found out again.
-local function keep(files, path, key, verdict)
+local function keep(files, key, verdict)
+  local path = files.cache_folder() .. "/verdicts"
   files.make_folders(path)
-  files.append(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off before must not swallow this one
+  files.append_own(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off must not swallow this one
 end
 
 --- Runs the test: "ok", "fault" or "unknown". That is also the verdict where a kernel cannot be built, as by POCL where
@@ -151,22 +157,16 @@ local function judge(device, test)
   return ran and status or "unknown"
 end
 
-local function verdicts_file(files)
-  local folder = files.cache_folder()
-  return folder and folder .. "/verdicts"
-end
-
 --- Found in the file, or out.
 local function find(device, test, key)
   local files = require "clcompute.files" -- which needs the C core: a test alone runs without
-  local path = verdicts_file(files)
-  local verdict = path and recall(files, path, key)
+  local verdict, keeps = recall(files, key), files.cache_folder() ~= nil
   if verdict then return verdict end
-  local lock <close> = path and require "clcompute.core.internal".lock(key) -- luacheck: no unused
-  verdict = path and recall(files, path, key) -- of another process, for which this one waited
+  local lock <close> = keeps and require "clcompute.core.internal".lock(key) or nil -- luacheck: no unused
+  verdict = recall(files, key) -- of another process, for which this one waited
   if not verdict then
     verdict = judge(device, test)
-    if path and VERDICTS[verdict] then keep(files, path, key, verdict) end
+    if keeps and VERDICTS[verdict] then keep(files, key, verdict) end
   end
   return verdict
 end
@@ -181,13 +181,14 @@ local function find_at_once(device, ...)
   return found, verdict
 end
 
+local LOOK_AGAIN = 0.2 -- seconds: another process may have kept a verdict
+local looked = {} -- when, by test and device
+
 --- The verdict that is known already, or nil.
 function known_answer.kept_verdict(device, test)
-  local key = key_of(device, test)
-  if not verdicts[key] then
-    local files = require "clcompute.files"
-    local path = verdicts_file(files)
-    verdicts[key] = path and recall(files, path, key)
+  local key, now = key_of(device, test), require "clcompute.core".clock()
+  if not verdicts[key] and now - (looked[key] or -math.huge) > LOOK_AGAIN then
+    verdicts[key], looked[key] = recall(require "clcompute.files", key), now
   end
   return verdicts[key]
 end

@@ -74,7 +74,7 @@ local function edge_of(low, high, width, k, bins)
   return low * (1 - k / bins) + high * (k / bins)
 end
 
-local ROW = 128 -- numbers packed at once: each alone takes a microsecond
+local ROW = 512 -- numbers packed or copied at once: each alone takes a microsecond
 
 --- Finite numbers as floats.
 local function to_floats(numbers)
@@ -112,19 +112,39 @@ local function edges_of(wide, low, high, first, last, bins)
   return edges, values
 end
 
-local written = setmetatable({}, { __mode = "k" }) -- scratch: the edges in it, {text= what they are of, list=}
+local written = setmetatable({}, { __mode = "k" }) -- scratch: the edges in it, {list=, and what they are of}
+
+--- Whether two ends of a range are the same number of the same type.
+local function is_same(a, b)
+  return a == b and math.type(a) == math.type(b) and (a ~= 0 or 1 / a == 1 / b)
+end
+
+--- Edges that were written, if they are of this range.
+local function kept(edges, low, high, first, last)
+  local w = written[edges]
+  return w and is_same(w.low, low) and is_same(w.high, high) and w.first == first and w.last == last and w.list or nil
+end
+
+--- A copy of edges; a table of few elements is made at once.
+local function copied(list)
+  if #list <= ROW then return { table.unpack(list) } end
+  return table.move(list, 1, #list, 1, {})
+end
+
+local USES = {} -- by type
+for _, wide in ipairs { "float", "double", "long", "ulong" } do USES[wide] = "edges of " .. wide end
 
 --- The edges: as scripts have them, and a buffer to be given back. Those of the last call are still there.
 local function edges_on(device, wide, low, high, first, last, bins)
-  local use = "edges of " .. wide
-  local text = ("%q %q %q %q %d"):format(low, high, first or 0, last or 0, bins)
-  local edges = enqueue.take(device, use, wide, bins + 1)
-  if not (written[edges] and written[edges].text == text) then
-    local list, values = edges_of(wide, low, high, first, last, bins)
+  local edges = enqueue.take(device, USES[wide], wide, bins + 1)
+  local list = kept(edges, low, high, first, last)
+  if not list then
+    local values
+    list, values = edges_of(wide, low, high, first, last, bins)
     edges:write(values)
-    written[edges] = { text = text, list = list }
+    written[edges] = { list = list, low = low, high = high, first = first, last = last }
   end
-  return table.move(written[edges].list, 1, bins + 1, 1, {}), edges, use
+  return copied(list), edges, USES[wide]
 end
 
 -- --- guessing -------------------------------------------------------------------------
@@ -145,10 +165,10 @@ end
 
 -- --- counting -----------------------------------------------------------------------
 
---- Queues the counts of up to SLICE elements.
+--- Queues the counts of up to SLICE elements, which are described.
 local function count(x, slice, h, out)
-  local list = { operands.describe("histogram", "argument 1", slice, "x") }
-  local row, items, _, chunk = enqueue.spread(x.device, "histogram", #slice)
+  local list = { slice }
+  local row, items, _, chunk = enqueue.spread(x.device, "histogram", slice.count)
   local place = macros.place(row, list, "histogram", h.local_bins)
   if not place[KERNEL] then
     local defines = macros.of(list, "arg_x", row, operands.wide_type)
@@ -157,7 +177,8 @@ local function count(x, slice, h, out)
     place[KERNEL] = macros.build("histogram", "x[i]", x.device, "histogram", defines)
   end
   out:fill(0)
-  enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, h.slack, out, slice)
+  enqueue.launch(place[KERNEL], items, row.group, slice.count, chunk, h.edges, h.bins, h.scale, h.slack, out,
+    slice.value)
 end
 
 --- Bins that a kernel is built for: those that fit best; 0 for too many.
@@ -174,12 +195,14 @@ local function count_all(x, buffer, h, index)
   if x.count == 0 then return x.device:zeros(index, h.bins) end
   if index == "uint" then
     local counts = x.device:empty(index, h.bins)
-    count(x, buffer, h, counts)
+    count(x, x, h, counts)
     return counts
   end
+  buffer = buffer:reshape(x.count)
   local counts, slice = x.device:zeros(index, h.bins), x.device:empty("uint", h.bins)
   for at = 1, x.count, SLICE do
-    count(x, buffer:view(at, math.min(at + SLICE - 1, x.count)), h, slice)
+    local part = buffer:view(at, math.min(at + SLICE - 1, x.count))
+    count(x, operands.describe("histogram", "argument 1", part, "x"), h, slice)
     operations.map("a[i] + b[i]", { a = counts, b = slice }, { out = counts })
   end
   return counts
@@ -198,7 +221,7 @@ local function histogram(buffer, o)
   local guess = wide == "double" and "double" or "float"
   local h = { bins = bins, wide = wide, guess = guess, edges = edges, local_bins = room_for(bins, device) }
   h.scale, h.slack = guess_of(guess, wide, low, high, bins)
-  local counts = count_all(x, buffer:reshape(x.count), h, index)
+  local counts = count_all(x, buffer, h, index)
   if h.local_bins > 0 then enqueue.give(edges, use) end -- many edges are not worth their memory
   return counts, list
 end

@@ -28,19 +28,31 @@ function doctor.configure(parser)
   parser:flag("--json", "Print JSON.")
 end
 
---- Seconds of processor time by phase, then those of the clock.
+--- Seconds of processor time by phase, of these POCL's own by the clock; then those of the clock.
 local COLD = { { key = "name", title = "first call" } }
 for _, column in ipairs { { "source", "front end" }, { "launch", "work-groups" }, { "binary", "binaries" },
-  { "link", "of it ld" }, { "all", "CPU s" }, { "seconds", "s" } } do
+  { "vectoriser", "vectoriser" }, { "code", "code" }, { "link", "link" }, { "judged", "known answers" },
+  { "all", "CPU s" }, { "seconds", "s" } } do
   COLD[#COLD + 1] = { key = column[1], title = column[2], format = "%.2f", align = "right" }
 end
-COLD[#COLD + 1] = { key = "kernels", wrap = true }
+
+--- The rows of the table: below each call its kernels.
+local function cold_rows(measured)
+  local rows = {}
+  for _, row in ipairs(measured) do
+    rows[#rows + 1] = row
+    for _, kernel in ipairs(row.kernels or {}) do
+      rows[#rows + 1] = setmetatable({ name = "  " .. kernel.name }, { __index = kernel })
+    end
+  end
+  return rows
+end
 
 local function show_cold(options)
   if options.device then command_line.device(options.device) end -- what is wrong with it is told once
   command_line.library()
   local rows = require "clcompute.warm".cold(options.device)
-  output.print(options.json and output.json(rows) or output.table(COLD, rows))
+  output.print(options.json and output.json(rows) or output.table(COLD, cold_rows(rows)))
   for _, row in ipairs(rows) do
     if row.fault then error(row.name .. ": " .. row.fault, 0) end
   end

@@ -4,6 +4,7 @@
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
+local process = require("clcompute.base").process
 
 local warm = {
   name = "warm",
@@ -11,7 +12,9 @@ local warm = {
     .. "an image of a container, or a home that the nodes of a cluster share.",
   examples = {
     "clcompute warm                  # the device that scripts take",
-    "clcompute warm --device cpu",
+    "clcompute warm --isolated       # for `clcompute repl` and `run`, whose CPU is isolated",
+    "clcompute warm --device cpu --only gemm",
+    "sudo clcompute warm --system    # for all users of the machine, in /var/cache/clcompute",
   },
 }
 
@@ -19,31 +22,65 @@ local warm = {
 function warm.configure(parser)
   parser:option("--device", "Device to build for: gpu, cpu, accelerator, part of its name, or 0:1.")
     :argname "<selector>"
+  parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps builds of its own.")
+  parser:option("--only", "Build what has this in its name alone: an operation, a dtype.", "")
+    :argname "<name>"
+  parser:flag("--system", "Keep it for all users of the machine, in /var/cache/clcompute or $CLCOMPUTE_SYSTEM_CACHE; "
+    .. "for root.")
 end
 
---- Raises where nothing could be kept.
-local function check_folder()
+--- The folder; raises where nothing could be kept.
+local function check_folder(is_for_all)
   local files = require "clcompute.files"
   local folder = files.cache_folder()
-  if not folder then error("nothing is kept here: CLCOMPUTE_CACHE is off, or there is no HOME", 0) end
+  local variable = is_for_all and "CLCOMPUTE_SYSTEM_CACHE" or "CLCOMPUTE_CACHE"
+  if not folder then
+    error(("nothing is kept here: %s is off%s"):format(variable, is_for_all and "" or ", or there is no HOME"), 0)
+  end
   local path = folder .. "/verdicts"
   files.make_folders(path)
-  local file, fault = io.open(path, "ab")
-  if not file then error(("nothing is kept: %s; set CLCOMPUTE_CACHE to another folder"):format(fault), 0) end
-  file:close()
+  if not files.append_own(path, "") then
+    error(("nothing is kept: %s: no file of yours to write to; set %s to another folder"):format(path, variable), 0)
+  end
+  if #files.cache_folders() == 0 then
+    error(("nobody would read %s, as others may write to it; chown root, chmod go-w"):format(folder), 0)
+  end
+  return folder
+end
+
+--- The programs in a folder with the blocks that each takes: those that POCL alone keeps take none here.
+local function programs_of(folder)
+  local list = {}
+  for line in process.tool(("cd %s && ls -s1"):format(process.quote(folder))):gmatch "%d+ %x+%.bin" do
+    list[line] = true
+  end
+  return list
+end
+
+--- How many programs of a folder are not among those that were there.
+local function count_new(folder, before)
+  local count = 0
+  for line in pairs(programs_of(folder)) do count = count + (before[line] and 0 or 1) end
+  return count
 end
 
 --- Runs the command.
 function warm.run(options)
-  local device, clock = command_line.device(options.device), command_line.library().clock
-  check_folder()
+  local device = command_line.device(options.device, options.isolated and { isolated = true } or nil)
+  require("clcompute.core.internal").fills_for_all = options.system
+  local clock, folder = command_line.library().clock, check_folder(options.system)
   local show <close> = output.progress()
-  local start = clock()
-  local count = require("clcompute.warm").build(device, function(name, done, total)
-    if name then show { name = name, done = done, total = total } end
+  local start, before = clock(), programs_of(folder)
+  local rows = require("clcompute.warm").build(device, options.only, function(name, done, weights)
+    show { name = name, done = done, weights = weights }
   end)
   show:close()
-  output.print(("%s: %d groups of kernels are built, in %.1f s\n"):format(device.name, count, clock() - start))
+  if rows == 0 then error(("nothing has '%s' in its name"):format(options.only), 0) end
+  local text = ("%s: all is built, in %.1f s"):format(device.name, clock() - start)
+  if not device.isolated then -- what is built there its driver alone keeps
+    text = ("%s; %d programs were added to the cache"):format(text, count_new(folder, before))
+  end
+  output.print(text)
   return 0
 end
 

@@ -9,8 +9,11 @@ local options = require("clcompute.base").options
 
 local files = {
   cache_folder = internal.cache_folder, -- () --> the folder of compiled programs and verdicts; nil: nothing is kept
+  cache_folders = internal.cache_folders, -- () --> those to read from: that one, and the folder of all users
   make_folders = internal.make_folders, -- (path): the folder of the path and those above it
   open = internal.open_plain, -- (path) --> a plain file, open for reading; raises the reason
+  read_own = internal.read_own, -- (path) --> what a file of the cache holds; "" where others may write it
+  append_own = internal.append_own, -- (path, text) --> whether the text stands at the end of such a file, by one write
   append = internal.append_text, -- (path, text) --> whether the text stands at the end of a plain file, by one write
 }
 

@@ -304,7 +304,7 @@ end
 local function scan_along(operation, x, dtype, o, axis)
   local place, shape = x.place, x.shape
   local is_matrix = #shape == 2
-  if (axis > 1 and (not is_matrix or place.q == 1)) or axis == 1 and place.p == 1 then
+  if place.is_alone or axis > 1 and (not is_matrix or place.q == 1) or axis == 1 and place.p == 1 then
     local pieces = {}
     for rank, piece in pairs(x.pieces) do
       pieces[rank] = core.scan(operation, piece, { axis = axis, exclusive = o.exclusive, init = o.init, dtype = dtype })
@@ -329,7 +329,7 @@ function combining.scan(operation, x, o)
   local made
   if g and #shape > 1 then
     made = scan_along(operation, of, dtype, o, g.axis)
-  elseif #shape == 2 and x.place.p * x.place.q > 1 then
+  elseif #shape == 2 and x.place.p * x.place.q > 1 and not of.place.is_alone then
     local line = elementwise.reshaped(of, { shape[1], shape[2], 1 })
     made = elementwise.reshaped(scan_all(operation, line, dtype, o), shape)
   else

@@ -12,7 +12,7 @@ local elementwise = {}
 
 local function fail(...) error(string.format(...), 0) end
 
---- A spread buffer that lies as new ones do: a copy of a view, whose rows do not.
+--- A spread buffer that lies as new ones do: a copy of a view, whose rows do not, and of what is kept of an axis.
 function elementwise.settled(a)
   return a.place.is_whole and a or a:copy()
 end
@@ -20,7 +20,7 @@ end
 --- The same elements in another shape.
 function elementwise.reshaped(x, shape)
   local place = x.place
-  if table.concat(shape, "x") == table.concat(place.shape, "x") then return x end
+  if table.concat(shape, "x") == table.concat(place.shape, "x") then return elementwise.settled(x) end
   local is_line = #shape ~= 2 and #place.shape ~= 2 and shape[1] == place.rows and place.is_whole
   if is_line then -- which lies as it did
     return spread.make(x.group, x.dtype, shape, function(rank, _, own)
@@ -70,7 +70,7 @@ end
 
 --- An expression for a rank, whose own index i is not that of the element.
 function elementwise.localize(text, place, rank)
-  if place.p * place.q == 1 or type(text) ~= "string" then return text end
+  if place.p * place.q == 1 or place.is_alone or type(text) ~= "string" then return text end
   local index
   return (text:gsub("(%f[%w_.]i%f[^%w_])()", function(name, after)
     local before = text:sub(1, after - 1 - #name)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- LU factors with partial pivoting of a matrix in blocks on a grid of ranks.
+--- LU factors with partial pivoting of a matrix in blocks on a grid of ranks, of several rows.
 --
 --          k         e            The panel, columns k .. e - 1 from row k on, goes to the rank of its diagonal block,
 --      +---+---------+-------+    is factored there, and comes back. Its exchanges of rows are repeated in all columns.
@@ -9,39 +9,21 @@
 --      |   |         |   C   |    their product from its part of C.
 --      +---+---------+-------+
 --
--- The columns of the next panel come first (look-ahead): that is factored, and goes to the other ranks, while they
--- subtract the rest.
+-- The columns of the next panel come first (look-ahead): that is factored while the other ranks subtract the rest.
 
 local core = require "clcompute.core"
+local elimination_row = require "clcompute.groups.elimination_row"
 local internal = require "clcompute.core.internal"
+local steps = require "clcompute.groups.steps"
 
 local elimination = {}
 
-local function fail(...) error(string.format(...), 0) end
-
---- A matrix's memory from a row and a column on, in one dimension, as cl.gemm takes a rectangle.
-local function from(matrix, row, column)
-  local shape = matrix.shape
-  local count = shape[1] * shape[2]
-  return matrix:reshape(count):view(row * shape[2] + column + 1, count)
-end
-elimination.from = from
-
---- A step: block column k .. e - 1 of the matrix.
-local function step_of(w, k)
-  local place = w.place
-  local home, own_row, own_column = place:find(k, k)
-  local row, column = place:place(home)
-  local e = math.min(k + place.row_block, place.rows)
-  return { k = k, e = e, width = e - k, home = home, row = row, column = column, own_row = own_row,
-    own_column = own_column }
-end
+local from = steps.from
 
 --- Blocks of rows from row k on, by the row of the grid that has them.
 local function rows_by_rank(place, k)
   local blocks = {}
-  for row, count in place:row_runs(k, place.rows) do
-    local at = row // place.row_block % place.p
+  for row, count, at in place:row_runs(k, place.rows) do
     blocks[at] = blocks[at] or {}
     table.insert(blocks[at], { row = row, count = count })
   end
@@ -51,7 +33,7 @@ end
 --- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
 local function move_panel(w, s, panel, is_back)
   local place, ranks = w.place, w.group.ranks
-  local blocks = place.p == 1 and { [0] = { { row = s.k, count = place.rows - s.k } } } or rows_by_rank(place, s.k)
+  local blocks = rows_by_rank(place, s.k)
   for at = 0, place.p - 1 do
     local rank = place:rank(at, s.column)
     local first = place:rows_before(s.k, at)
@@ -82,16 +64,6 @@ local function move_panel(w, s, panel, is_back)
       copy_blocks(false)
     end
     if beside then beside:release() end
-  end
-end
-
---- Raises where a pivot is zero or not finite.
-local function check_diagonal(where, s, diagonal)
-  for j, value in ipairs(diagonal) do
-    if value == 0 then fail("%s: matrix is singular: column %d has no pivot", where, s.k + j) end
-    if value ~= value or math.abs(value) == math.huge then
-      fail("%s: the elimination overflows in column %d", where, s.k + j)
-    end
   end
 end
 
@@ -130,19 +102,10 @@ local function moves_of(s, pivots)
   return moves
 end
 
---- Queues copies of rows of one matrix of a device to rows of another: `order`, a buffer, has from, to, from, to ...,
--- from 0.
-local function copy_rows(source, target, order, count)
-  local columns = target.shape[2]
-  if columns == 0 or count == 0 then return end
-  local move = target.device:kernel("lu_move_rows", { dtype = target.dtype })
-  move({ global = { columns, count }, group = { 64, 1 }, remainder = "pad" }, count, columns, order, source, target)
-end
-
---- The same of a list of numbers.
+--- Queues copies of rows by a list, as `steps.copy_rows` takes it in a buffer.
 local function copy_listed(source, target, list)
   local order <close> = target.device:buffer(list, "int")
-  copy_rows(source, target, order, #list // 2)
+  steps.copy_rows(source, target, order, #list // 2)
 end
 
 --- The rows that go from place to place of a column of the grid: lists of their own rows there, by both.
@@ -198,70 +161,11 @@ local function exchange(w, moves)
   end
 end
 
---- The same on a grid of one row, where the orders came with the panel: to bring them to a busy device by itself would
--- wait for it.
-local function exchange_here(w, panel)
-  local count = #panel.moves
-  for rank, piece in pairs(w.pieces) do
-    local rows <close> = piece.device:empty(w.dtype, count, piece.shape[2])
-    copy_rows(piece, rows, panel.landing.gather[rank], count)
-    copy_rows(rows, piece, panel.landing.scatter[rank], count)
-  end
-end
-
-local LOWER = "i / w > i % w ? x[i] : i / w == i % w"
-local UPPER = "i / w <= i % w ? x[i] : 0"
-
---- Factors of a triangle of the diagonal block, with which its device solves: unit lower, or upper; transposed or not.
-local function triangle_of(w, s, text, is_transposed)
-  local piece = w.pieces[s.home]
-  local block = piece.device:empty(w.dtype, s.width, s.width)
-  piece:copy_rect { to = block, size = { s.width, s.width }, at = { s.own_row + 1, s.own_column + 1 } }
-  local line = block:reshape(s.width * s.width)
-  local triangle = core.map((text:gsub("w", s.width)), { x = line }):reshape(s.width, s.width)
-  return core.lu(is_transposed and core.transpose(triangle) or triangle)
-end
-
-function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
-function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
-
---- Solves with the triangle for rows of a rank, in `columns` of its columns from `first` on; returns the factors that
--- did. Where the device has a kernel for just that there are none.
-local function solve_with(triangle, piece, s, first, columns)
-  local device, dtype, size = piece.device, piece.dtype, { s.width, columns }
-  local here = { s.own_row + 1, first + 1 }
-  if internal.has_panel_rows(piece, s.width, columns) then
-    local both <close> = device:empty(dtype, s.width, s.width + columns)
-    triangle:copy_rect { to = both }
-    piece:copy_rect { to = both, size = size, at = here, to_at = { 1, s.width + 1 } }
-    internal.panel_rows(both)
-    both:copy_rect { to = piece, size = size, at = { 1, s.width + 1 }, to_at = here }
-    return nil
-  end
-  local rows <close> = device:empty(dtype, s.width, columns)
-  piece:copy_rect { to = rows, size = size, at = here }
-  local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
-  local factors = core.lu(lower:reshape(s.width, s.width))
-  factors:solve(rows):copy_rect { to = piece, size = size, to_at = here }
-  return factors
-end
-
---- What a rank has right below of the panel: rows, columns, and how many of its own lie before these.
-local function rest_of(place, s, rank)
-  local row, column = place:place(rank)
-  local rows, columns = place:extent(rank)
-  local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
-  return rows - r, columns - c, r, c
-end
-
---- Where multipliers, the triangle of the panel and the orders of rows arrive: buffers by rank, of this process.
+--- Where multipliers and the triangle of the panel arrive: buffers by rank, of this process.
 local function landing_of(w, s)
-  local place, landing = w.place, { left = {}, triangles = {}, gather = {}, scatter = {} }
+  local place, landing = w.place, { left = {}, triangles = {} }
   for rank, device in pairs(w.group.ranks.devices) do
-    for _, name in ipairs(place.p == 1 and { "gather", "scatter" } or {}) do
-      landing[name][rank] = device:empty("int", 1, 4 * s.width)
-    end
-    local rows, columns = rest_of(place, s, rank)
+    local rows, columns = steps.rest(place, s, rank)
     if columns > 0 then
       landing.left[rank] = device:empty(w.dtype, rows, s.width)
       if place:place(rank) == s.row then landing.triangles[rank] = device:empty(w.dtype, s.width, s.width) end
@@ -270,51 +174,24 @@ local function landing_of(w, s)
   return landing
 end
 
---- The orders by which rows are exchanged on a grid of one row, on the panel's own device: rows to gather, and where
--- they go. They are added to a list of what moves.
-local function add_orders(w, s, panel, list)
-  local lists, device, count = { gather = {}, scatter = {} }, w.group.ranks.devices[s.home], #panel.moves
-  for k, move in ipairs(panel.moves) do
-    lists.gather[2 * k - 1], lists.gather[2 * k] = move[2], k - 1
-    lists.scatter[2 * k - 1], lists.scatter[2 * k] = k - 1, move[1]
-  end
-  panel.orders = {}
-  for _, name in ipairs { "gather", "scatter" } do
-    panel.orders[name] = device and device:buffer({ lists[name] }, "int")
-    for rank = 1, count > 0 and w.group.ranks.count or 0 do
-      list[#list + 1] = { from = s.home, source = panel.orders[name], at = { 1, 1 }, to = rank,
-        target = panel.landing[name][rank], to_at = { 1, 1 }, size = { 1, 2 * count } }
-    end
-  end
-end
-
---- Begins to move multipliers along the rows of the grid, and the triangle along its own. Of a grid of one row the
--- panel has all of them, before it is back in the matrix.
-local function send_panel(w, s, whole)
-  local place, ranks, list, panel, landing = w.place, w.group.ranks, {}, whole.buffer, whole.landing
-  local is_whole = place.p == 1
-  local top = is_whole and { 1, 1 } or { s.own_row + 1, s.own_column + 1 }
-  local function source_of(rank)
-    if is_whole then return panel end
-    return w.pieces[rank]
-  end
+--- Moves multipliers along the rows of the grid, and the triangle along its own.
+local function send_panel(w, s, landing)
+  local place, ranks, list = w.place, w.group.ranks, {}
   for rank = 1, ranks.count do
-    local rows, columns, r = rest_of(place, s, rank)
+    local rows, columns, r = steps.rest(place, s, rank)
     local row, column = place:place(rank)
     local beside = place:rank(row, s.column)
     if columns > 0 then
-      list[#list + 1] = { from = beside, source = source_of(beside), to = rank,
-        at = is_whole and { s.width + 1, 1 } or { r + 1, s.own_column + 1 }, target = landing.left[rank],
-        to_at = { 1, 1 }, size = { rows, s.width } }
+      list[#list + 1] = { from = beside, source = w.pieces[beside], to = rank, at = { r + 1, s.own_column + 1 },
+        target = landing.left[rank], to_at = { 1, 1 }, size = { rows, s.width } }
     end
-    if columns > 0 and place:place(rank) == s.row then
-      list[#list + 1] = { from = s.home, source = source_of(s.home), at = top,
+    if columns > 0 and row == s.row then
+      list[#list + 1] = { from = s.home, source = w.pieces[s.home], at = { s.own_row + 1, s.own_column + 1 },
         to = place:rank(s.row, column), target = landing.triangles[rank], to_at = { 1, 1 },
         size = { s.width, s.width } }
     end
   end
-  if is_whole then add_orders(w, s, whole, list) end
-  return ranks:begin(list, is_whole)
+  ranks:move_all(list)
 end
 
 --- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
@@ -322,8 +199,9 @@ end
 local function solve_rows(f, s, landing)
   local w = f.w
   for rank, triangle in pairs(landing.triangles) do
-    local _, columns, _, first = rest_of(w.place, s, rank)
-    local factors = solve_with(triangle, w.pieces[rank], s, first, columns)
+    local _, columns, _, first = steps.rest(w.place, s, rank)
+    local rows, _, _, factors = steps.solve_rows(triangle, w.pieces[rank], s, first, columns)
+    rows:release()
     triangle:release()
     if rank == s.home then f.kept.L[s] = factors end
   end
@@ -333,7 +211,7 @@ end
 local function send_rows(w, s)
   local place, ranks, right, list = w.place, w.group.ranks, {}, {}
   for rank = 1, ranks.count do
-    local rows, columns, _, c = rest_of(place, s, rank)
+    local rows, columns, _, c = steps.rest(place, s, rank)
     local _, column = place:place(rank)
     local above, device = place:rank(s.row, column), ranks.devices[rank]
     if rows > 0 and columns > 0 then
@@ -349,7 +227,7 @@ end
 --- What a rank has right below of the panel, less the product of multipliers and rows of U: of those of its columns
 -- there that lie behind the first `before`, `count` of them.
 local function subtract(w, s, rank, landing, right, before, count)
-  local rows, columns, r, c = rest_of(w.place, s, rank)
+  local rows, columns, r, c = steps.rest(w.place, s, rank)
   local piece = w.pieces[rank]
   if not right[rank] or count <= 0 then return end
   core.gemm(landing.left[rank], from(right[rank], 0, before), { c = from(piece, r, c + before), ldc = piece.shape[2],
@@ -371,12 +249,11 @@ local function begin_panel(w, s)
   return { buffer = panel, queued = queue_panel(w, s, panel), landing = landing_of(w, s) }
 end
 
---- Its pivots and diagonal, once it is factored; it begins to move.
+--- Its pivots and diagonal, once it is factored.
 local function finish_panel(where, w, s, panel)
   local found = read_panel(w, s, panel.queued)
-  check_diagonal(where, s, found[2])
+  steps.check_diagonal(where, s, found[2])
   panel.pivots, panel.diagonal, panel.moves = found[1], found[2], moves_of(s, found[1])
-  if w.place.p == 1 then panel.under_way = send_panel(w, s, panel) end
 end
 
 --- Subtracts what a step gives, and factors the panel of the next one meanwhile.
@@ -384,14 +261,13 @@ local function update(where, w, s, panel, right, t)
   local place, ranks = w.place, w.group.ranks
   local function each(visit) -- ranks, with the columns that the next panel has there
     for rank in pairs(ranks.devices) do
-      local _, columns = rest_of(place, s, rank)
+      local _, columns = steps.rest(place, s, rank)
       local _, column = place:place(rank)
       visit(rank, column == t.column and t.width or 0, columns)
     end
   end
   each(function(rank, of_next) subtract(w, s, rank, panel.landing, right, 0, of_next) end)
   local next_panel = begin_panel(w, t)
-  ranks:ready()
   each(function(rank, of_next, columns)
     if of_next == 0 then subtract(w, s, rank, panel.landing, right, 0, columns) end
   end)
@@ -406,41 +282,39 @@ local function release_all(...)
   for _, list in ipairs { ... } do for _, buffer in pairs(list) do buffer:release() end end
 end
 
---- Factors a spread matrix in its place. What is raised begins with `where`.
--- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
-function elimination.factor(where, w)
-  local n, ranks = w.place.rows, w.group.ranks
+--- Of a grid of several rows.
+local function factor(where, w)
+  local n = w.place.rows
   local f = { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } }
-  local s = n > 0 and step_of(w, 0)
-  local panel = s and begin_panel(w, s)
-  if s then
-    ranks:ready()
-    finish_panel(where, w, s, panel)
-  end
+  local s = steps.at(w, 0)
+  local panel = begin_panel(w, s)
+  finish_panel(where, w, s, panel)
   while s do
-    if w.place.p == 1 then
-      ranks:arrive(panel.under_way)
-      exchange_here(w, panel)
-    else
-      exchange(w, panel.moves)
-    end
+    exchange(w, panel.moves)
     move_panel(w, s, panel.buffer, true)
     for j = 1, s.width do
       f.pivots[s.k + j], f.diagonal[s.k + j] = s.k + panel.pivots[j] + 1, panel.diagonal[j]
     end
     f.steps[#f.steps + 1] = s
-    local t, next_panel = s.e < n and step_of(w, s.e), nil
+    local t, next_panel = s.e < n and steps.at(w, s.e), nil
     if t then
-      if w.place.p > 1 then ranks:arrive(send_panel(w, s, panel)) end
+      send_panel(w, s, panel.landing)
       solve_rows(f, s, panel.landing)
       local right = send_rows(w, s)
       next_panel = update(where, w, s, panel, right, t)
       release_all(right)
     end
-    release_all(panel.landing.left, panel.landing.gather, panel.landing.scatter, panel.orders or {}, { panel.buffer })
+    release_all(panel.landing.left, { panel.buffer })
     s, panel = t, next_panel
   end
   return f
+end
+
+--- Factors a spread matrix in its place. What is raised begins with `where`.
+-- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
+function elimination.factor(where, w)
+  if w.place.rows == 0 then return { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } } end
+  return (w.place.p == 1 and elimination_row.factor or factor)(where, w)
 end
 
 return elimination

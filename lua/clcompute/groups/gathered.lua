@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- Factorizations that one device is quicker with: the matrix is gathered there, and only results are spread.
+--- Factorizations that one device, at home, is quicker with: the matrix is gathered there, and only results are spread.
 --
 -- A step over the grid waits for a panel to be factored, for its pivots to be read and for what moves, however small
 -- the matrix is; one device waits for none of these. Where users give a block they have their matrix divided by it.
@@ -9,75 +9,29 @@ local arity = require("clcompute.base").arity
 local core = require "clcompute.core"
 local raising = require("clcompute.base").raising
 local spread = require "clcompute.groups.spread"
+local whole = require "clcompute.groups.whole"
 
 local gathered = {}
 
 -- Rows up to which one device was quicker than two: ranks of one processor's core each, and GPUs of one host.
-local ROWS = { cpu = 2048, gpu = 24576 }
+local ROWS = { cpu = 2048, gpu = 12288 }
 
 local function check_group(where, b, g)
   if b.group ~= g then error(("%s: b: a buffer of the same group expected"):format(where), 0) end
 end
 
---- Whether the first device factors a matrix of n rows alone.
+--- Whether the device at home factors a matrix of n rows alone.
 function gathered.suits(g, n)
-  if g.has_block or n == 0 then return false end
-  local ranks = g.ranks
-  ranks.rows_alone = ranks.rows_alone or ranks:from(1, function() return ROWS[ranks.devices[1].type] or ROWS.gpu end)
-  return n <= ranks.rows_alone
+  return not g.has_block and n > 0 and n <= (ROWS[g.layout.home_type] or ROWS.gpu)
 end
 
---- Copies what was a rank's into the whole matrix, block by block: all rows at once where one rank has them all.
-local function place_blocks(place, rank, piece, whole)
-  local at_row, at_column = place:place(rank)
-  local function rows() -- all of a column, or blocks
-    if place.p > 1 then return place:row_runs(0, place.rows) end
-    local is_done = false
-    return function()
-      if is_done then return nil end
-      is_done = true
-      return 0, place.rows
-    end
-  end
-  for row, height in rows() do
-    if place.p == 1 or row // place.row_block % place.p == at_row then
-      for column, width in place:column_runs() do
-        if column // place.column_block % place.q == at_column then
-          piece:copy_rect { to = whole, size = { height, width }, to_at = { row + 1, column + 1 },
-            at = { place:rows_before(row, at_row) + 1, place:columns_before(column, at_column) + 1 } }
-        end
-      end
-    end
-  end
-end
-
---- The matrix on the first rank's device; nil elsewhere. What a rank has moves at once.
-local function gather(a)
-  local place, ranks, moves, beside = a.place, a.group.ranks, {}, {}
-  local device = ranks.devices[1]
-  for rank = 2, ranks.count do
-    local rows, columns = place:extent(rank)
-    beside[rank] = device and device:empty(a.dtype, rows, columns)
-    moves[#moves + 1] = { from = rank, source = a.pieces[rank], at = { 1, 1 }, to = 1, target = beside[rank],
-      to_at = { 1, 1 }, size = { rows, columns } }
-  end
-  local under_way = ranks:begin(moves)
-  local whole = device and device:empty(a.dtype, place.rows, place.columns)
-  if whole then place_blocks(place, 1, a.pieces[1], whole) end
-  ranks:arrive(under_way)
-  for rank, piece in pairs(beside) do
-    place_blocks(place, rank, piece, whole)
-    piece:release()
-  end
-  return whole
-end
-
---- What f(b) returns on the first rank for a right-hand side, a buffer like b first: that buffer spread, and the
+--- What f(b) returns at home for a right-hand side, a buffer like b first: that buffer spread, and the
 -- rest.
 local function solve(b, f)
   local g, bytes = b.group, b:string()
-  local found = g.ranks:from(1, function()
-    local device = g.ranks.devices[1]
+  local home = g.layout.home
+  local found = g.ranks:from(home, function()
+    local device = g.ranks.devices[home]
     local own <close> = device:buffer(bytes, b.dtype, table.unpack(b.shape))
     local x <close>, info = f(own)
     return { x:string(), info }
@@ -87,9 +41,9 @@ end
 
 --- cl.gauss and cl.solve, by their names.
 function gathered.solve(name, a, b, o)
-  local whole = gather(a)
-  local x, info = solve(b, function(own) return core[name](whole, own, o) end)
-  if whole then whole:release() end
+  local matrix, is_new = whole.of(a)
+  local x, info = solve(b, function(own) return core[name](matrix, own, o) end)
+  if matrix and is_new then matrix:release() end
   return x, info
 end
 
@@ -102,7 +56,7 @@ local methods = Factors.methods
 local function of_own(self, where, f)
   if self.is_released then error(("%s: factors are released"):format(where), 0) end
   local ranks = self.group.ranks
-  return ranks:together(where, ranks.from, ranks, 1, function() return f(self.own) end)
+  return ranks:together(where, ranks.from, ranks, self.group.layout.home, function() return f(self.own) end)
 end
 
 function methods:solve(b)
@@ -138,10 +92,10 @@ end
 raising.guarded(arity.methods(methods, "SpreadFactors"))
 
 function gathered.lu(a)
-  local whole = gather(a)
+  local matrix, is_new = whole.of(a)
   local new = { group = a.group, n = a.place.rows, dtype = a.dtype }
-  a.group.ranks:from(1, function() new.own = core.lu(whole) end)
-  if whole then whole:release() end
+  a.group.ranks:from(a.group.layout.home, function() new.own = core.lu(matrix) end)
+  if matrix and is_new then matrix:release() end
   return setmetatable(new, Factors)
 end
 

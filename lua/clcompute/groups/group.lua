@@ -6,8 +6,10 @@ local base = require "clcompute.base"
 local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local internal = require "clcompute.core.internal"
+local layout = require "clcompute.groups.layout"
 local ranks_here = require "clcompute.groups.ranks_here"
 local raising = base.raising
+local speed = require "clcompute.groups.speed"
 local spread = require "clcompute.groups.spread"
 
 local arity, options = base.arity, base.options
@@ -19,6 +21,7 @@ local Group = { __name = "clcompute.Group", methods = {},
 local methods = Group.methods
 
 local BLOCK = 256
+local MOST_SHARES = 1000
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -66,6 +69,36 @@ local function check_block(block)
   return block or BLOCK
 end
 
+--- The option 'share': nil, "speed", or whole shares as a list with one for each device.
+local function check_share(share, count)
+  if share == nil or share == "speed" then return share end
+  local sum, is_one = 0, type(share) == "table" and #share == count
+  for k = 1, is_one and count or 0 do
+    is_one = is_one and math.type(share[k]) == "integer" and share[k] >= 0 and share[k] <= MOST_SHARES
+    sum = sum + (is_one and share[k] or 0)
+  end
+  if not is_one or sum == 0 then
+    fail("group: option 'share': \"speed\", or whole shares of %d devices, of 0 to %d, expected", count, MOST_SHARES)
+  end
+  return table.move(share, 1, count, 1, {})
+end
+
+--- How matrices and vectors lie. Ranks that share by speed have that measured. Where no block is given small matrices
+-- are alone with the device at home.
+local function make_layout(ranks, o)
+  local share, block = check_share(o.share, ranks.count), check_block(o.block)
+  local grid = check_grid(o.grid or share and { 1, ranks.count }, ranks.count)
+  local new
+  if share == "speed" then
+    new = layout.by_speeds(grid, block, speed.measure(ranks))
+  else
+    new = share and layout.by_shares(grid, block, share) or layout.even(grid, block)
+  end
+  new.home_type = ranks:from(new.home, function() return ranks.devices[new.home].type end)
+  if not o.block then new.alone = layout.alone_with(new.home_type) end
+  return new
+end
+
 --- The ranks of the job where a launcher started it, each with its device of the selector; else devices of this
 -- process.
 local function make_ranks(given)
@@ -84,14 +117,15 @@ function group.new(...)
   arity.check("group", 2, 2, ...)
   local is_list = type(given) == "table" and given[1] ~= nil
   if type(given) == "table" and not is_list and next(given) ~= nil and o == nil then given, o = nil, given end
-  o = o and options.check("group", o, { grid = "table", block = "integer" }) or {}
+  o = o and options.check("group", o, { grid = "table", block = "integer", share = "string|table" }) or {}
   if given ~= nil and type(given) ~= "string" and type(given) ~= "table" then
     fail("group: selector or list of devices expected, got %s", options.type_of(given))
   end
-  local block, ranks = check_block(o.block), make_ranks(given)
-  local new = { ranks = ranks, devices = {}, block = block, has_block = o.block ~= nil, rank = ranks.rank }
+  local ranks = make_ranks(given)
+  local of = make_layout(ranks, o)
+  local new = { ranks = ranks, devices = {}, layout = of, grid = of.grid, block = of.block, has_block = o.block ~= nil,
+    rank = ranks.rank }
   for rank = 1, ranks.count do new.devices[#new.devices + 1] = ranks.devices[rank] end
-  new.grid = check_grid(o.grid, new.ranks.count)
   return setmetatable(new, Group)
 end
 
@@ -201,11 +235,11 @@ local function fill_random(a, rank, law)
   local at_row, at_column = place:place(rank)
   local own = piece.bytes > 0 and piece:reshape(rows, columns)
   if not own then return end
-  for first, count in place:row_runs(0, place.rows) do
-    if first // place.row_block % place.p == at_row then
+  for first, count, row in place:row_runs(0, place.rows) do
+    if row == at_row then
       local made <close> = random_rows(piece.device, a.dtype, law, place.columns, first, count)
-      for column, width in place:column_runs() do
-        if column // place.column_block % place.q == at_column then
+      for column, width, at in place:column_runs(0, place.columns) do
+        if at == at_column then
           made:copy_rect { to = own, size = { count, width }, at = { 1, column + 1 },
             to_at = { place:rows_before(first, at_row) + 1, place:columns_before(column, at_column) + 1 } }
         end
@@ -263,11 +297,19 @@ function properties.has_half(g)
   return true
 end
 
+--- What ranks have of each round of rows of vectors, and of rows and columns of matrices; nil where they share evenly.
+function properties.shares(g)
+  local of = g.layout
+  if of.is_even then return nil end
+  return { vectors = table.move(of.shares, 1, #of.shares, 1, {}), rows = of.row_line:shares(of.block),
+    columns = of.column_line:shares(of.block) }
+end
+
 --- Bytes that went from rank to rank so far, as this process knows.
 function properties.bytes(g) return g.ranks.bytes end
 
 function Group.__index(g, key)
-  if properties[key] then return properties[key](g) end
+  if properties[key] then return (properties[key](g)) end
   local method = methods[key]
   if method or key == "rank" or key == "is_closed" then return method end
   local device = any_device(g)
@@ -276,16 +318,22 @@ function Group.__index(g, key)
     fail("%s: a group has none; it works on one device: g.devices lists them", key)
   end
   fail("a group has no field '%s'%s", tostring(key),
-    internal.suggestion(key, "group", methods, "devices grid block rank bytes has_double has_half"))
+    internal.suggestion(key, "group", methods, "devices grid block shares rank bytes has_double has_half"))
 end
 
 function Group.__newindex(_, key) fail("a group has no field '%s' to set", tostring(key)) end
 function Group.__len(g) return g.ranks.count end
 Group.__close = methods.close
 
+local function words_of_shares(shares)
+  if not shares then return "" end
+  return (", shares of vectors %s, of rows %s, of columns %s"):format(table.concat(shares.vectors, ":"),
+    table.concat(shares.rows, ":"), table.concat(shares.columns, ":"))
+end
+
 function Group.__tostring(g)
-  local lines = { ("group of %d device%s, grid %dx%d, blocks of %d"):format(g.ranks.count,
-    g.ranks.count == 1 and "" or "s", g.grid[1], g.grid[2], g.block) }
+  local lines = { ("group of %d device%s, grid %dx%d, blocks of %d%s"):format(g.ranks.count,
+    g.ranks.count == 1 and "" or "s", g.grid[1], g.grid[2], g.block, words_of_shares(g.shares)) }
   for rank = 1, g.ranks.count do
     if g.ranks.devices[rank] then lines[#lines + 1] = "  " .. tostring(g.ranks.devices[rank]) end
   end

@@ -98,7 +98,8 @@ end
 local function words_of_call(name, g, ...)
   local list = {}
   for k = 1, select("#", ...) do list[k] = words_of((select(k, ...)), 0) end
-  return ("%s of %s, on %dx%d by %d"):format(name, table.concat(list, ", "), g.grid[1], g.grid[2], g.block)
+  local shares = table.concat(g.layout.shares, ":")
+  return ("%s of %s, on %dx%d by %d, %s"):format(name, table.concat(list, ", "), g.grid[1], g.grid[2], g.block, shares)
 end
 
 local function call(name, g, ...)
@@ -108,11 +109,12 @@ local function call(name, g, ...)
   if not f then
     error(("%s: works on one device: %s"):format(name, spread.way_out), 0)
   end
-  return g.ranks:together(words_of_call(name, g, ...), f, ...)
+  return g.ranks:together(g.rank and words_of_call(name, g, ...), f, ...)
 end
 
---- Whether a group has its first device factor a matrix of n rows; every rank asks.
+--- Whether a group has one device factor a matrix of n rows; whether that has all of an n x n matrix.
 function groups.gathers(g, n) return gathered.suits(g, n) end
+function groups.is_alone(g, n) return n * n <= g.layout.alone end
 
 --- Calls the operation of that name, of which an argument may be a spread buffer.
 function groups.call(name, ...)

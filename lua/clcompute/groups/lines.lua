@@ -8,7 +8,6 @@ local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
 local operations = require "clcompute.operations"
 local options = require("clcompute.base").options
-local placement = require "clcompute.groups.placement"
 local spread = require "clcompute.groups.spread"
 
 local lines = {}
@@ -28,8 +27,8 @@ local function owner_of(place, g, rank)
   local row, column = place:place(rank)
   local rows, columns = place:extent(rank)
   local is_matrix = #place.shape == 2
-  if g.axis == 1 then return place:rank(0, column), rows end
-  return place:rank(row, 0), is_matrix and columns or g.n
+  if g.axis == 1 then return place:rank(place.row_line:place(0), column), rows end
+  return place:rank(row, place.column_line:place(0)), is_matrix and columns or g.n
 end
 
 --- The ranks that hand their results to a rank: a list of them, and how far the axis reaches with each.
@@ -85,9 +84,7 @@ end
 -- @treturn {Spread,...} with the axis kept
 local function reduce(x, g, partial, combine)
   local ranks = x.group.ranks
-  local shape = table.move(g.full, 1, #g.full, 1, {})
-  shape[g.axis] = 1
-  local kept, found, pieces = placement.new(shape, x.group.grid, x.group.block), {}, {}
+  local kept, found, pieces = x.place:without(g.axis, x.group.layout), {}, {}
   for rank in pairs(x.pieces) do found[rank] = partial_of(x, g, partial, rank) end
   local width = #found[next(found)]
   for k = 1, width do pieces[k] = {} end

@@ -11,6 +11,7 @@ local core = require "clcompute.core"
 local options = require("clcompute.base").options
 local elementwise = require "clcompute.groups.elementwise"
 local spread = require "clcompute.groups.spread"
+local whole = require "clcompute.groups.whole"
 
 local product = {}
 
@@ -22,8 +23,8 @@ local function fail(...) error(string.format(...), 0) end
 local function from(matrix, row, column)
   local shape = matrix.shape
   local count = shape[1] * shape[2]
-  local line = matrix:reshape(count)
-  if count == 0 then return line end
+  if count == 0 then return matrix:reshape(0) end
+  local line <close> = matrix:reshape(count)
   return line:view(math.min(row * shape[2] + column + 1, count), count)
 end
 
@@ -36,11 +37,10 @@ local function columns_of(a, first, width, moves)
     panels[rank] = place.q == 1 and { from(a.pieces[rank], 0, first), place.columns }
       or { device:empty(a.dtype, rows, width), width }
   end
-  for column = first, place.q > 1 and first + width - 1 or -1, place.column_block do
-    local count = math.min(place.column_block, first + width - column)
+  for column, count, of_column in place:column_runs(first, place.q > 1 and first + width or first) do
+    local own = place:columns_before(column, of_column)
     for row = 0, place.p - 1 do
-      local owner, _, own = place:find(0, column)
-      owner = place:rank(row, (owner - 1) % place.q)
+      local owner = place:rank(row, of_column)
       local rows = place:extent(owner)
       for to_column = 0, place.q - 1 do
         local to = place:rank(row, to_column)
@@ -60,11 +60,10 @@ local function rows_of(b, first, height, moves)
     panels[rank] = place.p == 1 and { from(b.pieces[rank], first, 0), columns }
       or { device:empty(b.dtype, height, columns), columns }
   end
-  for row = first, place.p > 1 and first + height - 1 or -1, place.row_block do
-    local count = math.min(place.row_block, first + height - row)
+  for row, count, of_row in place:row_runs(first, place.p > 1 and first + height or first) do
+    local own = place:rows_before(row, of_row)
     for column = 0, place.q - 1 do
-      local owner, own = place:find(row, 0)
-      owner = place:rank((owner - 1) // place.q, column)
+      local owner = place:rank(of_row, column)
       local _, width = place:extent(owner)
       for to_row = 0, place.p - 1 do
         local to = place:rank(to_row, column)
@@ -103,11 +102,12 @@ local function multiply_panels(c, panels, o)
   end
 end
 
---- c <- alpha * a * b + beta * c of matrices that lie in whole blocks. While panels are multiplied the next ones move:
--- they begin before the product is queued, and so do not wait for it.
-function product.multiply(a, b, c, o)
+--- c <- alpha * a * b + beta * c of matrices in blocks. While panels are multiplied the next ones move: they begin
+-- before the product is queued, and so do not wait for it.
+local function multiply_blocks(a, b, c, o)
   local ranks, inner = c.group.ranks, a.place.columns
-  local step = math.max(1, PANEL // c.group.block) * c.group.block
+  local block = c.place.block
+  local step = math.max(1, PANEL // block) * block
   local panels = begin_panels(a, b, 0, math.min(step, inner))
   while panels do
     ranks:arrive(panels.under_way)
@@ -119,6 +119,48 @@ function product.multiply(a, b, c, o)
   return c
 end
 
+--- The same of matrices that are all with one rank.
+local function multiply_alone(a, b, c, o)
+  local home = c.place.home
+  if not c.pieces[home] then return c end
+  core.gemm(a.pieces[home], b.pieces[home], { c = c.pieces[home], alpha = o.alpha, beta = o.beta, kernel = o.kernel,
+    precision = o.precision })
+  return c
+end
+
+local function divided(x) return x.place.is_alone and whole.divide(x) or x end
+
+--- c <- alpha * a * b + beta * c of matrices that lie as new ones do. Where some are in blocks the others are divided.
+function product.multiply(a, b, c, o)
+  if a.place.is_alone and b.place.is_alone and c.place.is_alone then return multiply_alone(a, b, c, o) end
+  local target = c
+  if c.place.is_alone then
+    target = (o.beta or 0) ~= 0 and whole.divide(c) or whole.new_divided(c.group, c.dtype, c.place.shape)
+  end
+  local left, right = divided(a), divided(b)
+  multiply_blocks(left, right, target, o)
+  if target ~= c then whole.gather(target, c.pieces[c.place.home]) end
+  for made, given in pairs { [left] = a, [right] = b, [target] = c } do
+    if made ~= given then made:release() end
+  end
+  return c
+end
+
+--- Iterates over parts of a matrix that one rank has, and one rank has of the transpose: row, height, column, width.
+local function common_runs(place, turned)
+  return coroutine.wrap(function()
+    for row, height in place:row_runs(0, place.rows) do
+      for of_row, rows in turned:column_runs(row, row + height) do
+        for column, width in place:column_runs(0, place.columns) do
+          for of_column, columns in turned:row_runs(column, column + width) do
+            coroutine.yield(of_row, rows, of_column, columns)
+          end
+        end
+      end
+    end
+  end)
+end
+
 --- The transpose of a spread matrix: each block is turned round where it is, and moves.
 function product.transpose(a)
   a = elementwise.settled(a)
@@ -127,13 +169,11 @@ function product.transpose(a)
   for rank, piece in pairs(a.pieces) do
     if piece.bytes > 0 then turned[rank] = core.transpose(piece) end
   end
-  for row, height in a.place:row_runs(0, a.place.rows) do
-    for column, width in a.place:column_runs() do
-      local owner, own_row, own_column = a.place:find(row, column)
-      local to, to_row, to_column = new.place:find(column, row)
-      a.group.ranks:move(owner, turned[owner], { own_column + 1, own_row + 1 }, to, new.pieces[to],
-        { to_row + 1, to_column + 1 }, { width, height })
-    end
+  for row, height, column, width in common_runs(a.place, new.place) do
+    local owner, own_row, own_column = a.place:find(row, column)
+    local to, to_row, to_column = new.place:find(column, row)
+    a.group.ranks:move(owner, turned[owner], { own_column + 1, own_row + 1 }, to, new.pieces[to],
+      { to_row + 1, to_column + 1 }, { width, height })
   end
   return new
 end

@@ -221,8 +221,16 @@ function methods:rcond()
   return f.w.group.ranks:together("rcond", rcond_of, f)
 end
 
+local function release(f)
+  f.w:release()
+  for _, t in ipairs(f.kept.strides or {}) do
+    if t.square then t.square:release() end
+    for _, order in pairs(t.orders) do order:release() end
+  end
+end
+
 function methods:release()
-  if not self.is_released then self.f.w:release() end
+  if not self.is_released then release(self.f) end
   self.is_released = true
   return self
 end
@@ -299,7 +307,7 @@ local function solve(name, a, b, o)
   end
   local solution
   solution, info.backward_error, info.steps = solve_well(name, a, f, b:string(), columns, o)
-  f.w:release()
+  release(f)
   if info.rcond < EPSILON[a.dtype] then
     info.warning = ("%s: matrix is singular to working precision: rcond = %.3g"):format(name, info.rcond)
     warn("clcompute: ", info.warning)

@@ -39,7 +39,7 @@ function spread.is_one(value) return getmetatable(value) == Spread end
 
 --- A new one, whose pieces `make(rank, device, shape)` makes.
 function spread.make(group, dtype, shape, make)
-  local place, pieces = placement.new(shape, group.grid, group.block), {}
+  local place, pieces = placement.new(shape, group.layout), {}
   for rank, device in pairs(group.ranks.devices) do pieces[rank] = make(rank, device, place:shape_of(rank)) end
   return spread.of(group, dtype, place, pieces)
 end

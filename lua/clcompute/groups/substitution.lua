@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: MIT
 
---- Systems with the factors that `elimination` made on a grid of ranks: forward and backward substitution.
+--- Systems with the factors that `elimination` made on a grid: forward and backward substitution. A row of GPUs has
+-- its own way, `substitution_row`: there transfers take longer than what is computed between them.
 
 local core = require "clcompute.core"
-local elimination = require "clcompute.groups.elimination"
 local spread = require "clcompute.groups.spread"
+local steps = require "clcompute.groups.steps"
+local substitution_row = require "clcompute.groups.substitution_row"
 
 local substitution = {}
 
-local from = elimination.from
+local from = steps.from
 
 --- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
 local function solver_of(f, key, s, make, is_transposed)
@@ -47,7 +49,7 @@ function substitution.sweep(f, blocks, how, columns)
     end
     if device then
       local solver = solver_of(f, (how.lower and "L" or "U") .. (is_turned and "T" or ""), s,
-        how.lower and elimination.lower or elimination.upper, is_turned)
+        how.lower and steps.lower or steps.upper, is_turned)
       blocks[number] = solver:solve(blocks[number])
     end
     substitution.share(f, s, blocks[number], shares, is_turned, is_forward, columns)
@@ -125,6 +127,9 @@ end
 
 --- The solution of A X = B, or of A^T X = B, of rows of so many columns: packed bytes to packed bytes.
 function substitution.solve(f, bytes, columns, is_transposed)
+  if f.w.place.p == 1 and f.w.group.layout.home_type ~= "cpu" then
+    return substitution_row.solve(f, bytes, columns, is_transposed)
+  end
   if is_transposed then
     local blocks = cut(f, bytes, columns)
     substitution.sweep(f, blocks, { lower = false, transposed = true }, columns)

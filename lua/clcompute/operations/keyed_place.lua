@@ -25,6 +25,13 @@ local function key_of(kind, is_min)
   return ("(ulong)(%s)<<32|(uint)(UINT_MAX-i)"):format(order)
 end
 
+-- What the reductions are, by kind: of the smallest, and of the largest.
+local SMALLEST, LARGEST = {}, {}
+for kind in pairs(ORDER) do
+  SMALLEST[kind] = { map = key_of(kind, true), dtype = "ulong" }
+  LARGEST[kind] = { map = key_of(kind, false), dtype = "ulong" }
+end
+
 --- The element of which this is the order.
 local function element_of(kind, order)
   if kind == "unsigned" then return order end
@@ -41,10 +48,10 @@ function keyed_place.serves(of)
     and enqueue.spread(of.device, "reduce", of.count).kernel == "reduce_groups"
 end
 
---- The place of an extreme, from 1, and the element; 0 for -0.
-function keyed_place.find(where, is_min, x, dtype)
-  local kind = kind_of(dtype)
-  local found = reduce.all(where, "max(a, b)", x, { map = key_of(kind, is_min), dtype = "ulong" })
+--- The place of an extreme of a buffer that was described, from 1, and the element; 0 for -0.
+function keyed_place.find(where, is_min, of)
+  local kind = kind_of(of.dtype)
+  local found = reduce.list(where, "max(a, b)", { of }, of, (is_min and SMALLEST or LARGEST)[kind])
   local order, place = found >> 32, (~found & ONES) + 1
   if kind == "float" and order == ONES then return place, -(0.0 / 0.0) end
   return place, element_of(kind, is_min and ~order & ONES or order)

@@ -111,7 +111,7 @@ end
 local function place(where, operation, x, o)
   local described, along = check_one(where, x, o, operands.describe)
   if not along and keyed_place.serves(described) then
-    return keyed_place.find(where, operation == MIN, described.value, described.dtype)
+    return keyed_place.find(where, operation == MIN, described)
   end
   local value, of, g = extreme(where, operation, x, o, operands.describe)
   if g then return places(where, value, of, g) end

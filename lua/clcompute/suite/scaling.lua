@@ -133,10 +133,12 @@ local function finish(trial)
   end
 end
 
---- Bytes that should have gone from rank to rank: a system that one device solves alone is gathered there.
+--- Bytes that should have gone from rank to rank: a system that one device solves alone is gathered there, unless it
+-- has all of it, as small matrices.
 local function theory_of(trial)
   local name, g, n = trial.case.name, trial.team.group, trial.n
   local p, q = g.grid[1], g.grid[2]
+  if groups.is_alone(g, n) then return 0 end
   if name == "lu and solve" and groups.gathers(g, n) then return model.gathered(n, p, q, g.block) end
   return model.bytes(name, n, p, q)
 end

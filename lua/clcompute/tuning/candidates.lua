@@ -18,8 +18,9 @@ local function led_by(...)
 end
 
 --- A shape of `gemm_pipelined`.
-local function pipelined(bm, bn, tm, tn, stages, held, alone, full)
-  return { bm = bm, bn = bn, bk = 16, tm = tm, tn = tn, stages = stages, held = held, alone = alone, full = full }
+local function pipelined(bm, bn, bk, tm, tn, stages, ways, held, alone, full, along)
+  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, ways = ways, held = held, alone = alone,
+    full = full, along = along }
 end
 
 --- A shape of `gemm_tensor_double`.
@@ -31,16 +32,19 @@ end
 local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 128, 16, 8, 8, 3, 8, 1, 56000, 56000),
   double(128, 64, 16, 8, 4, 3, 8, 1, 53000, 53000), double(64, 32, 16, 8, 2, 4, 8, 3, 22000, 36000)
 
-local LARGE, MIDDLE, LITTLE = pipelined(128, 64, 8, 16, 3, 4, 13800, 51000),
-  pipelined(128, 64, 8, 8, 3, 4, 37000, 48500), pipelined(64, 64, 8, 4, 4, 6, 25400, 44500)
+local LARGE, MIDDLE = pipelined(128, 64, 16, 8, 16, 3, 1, 4, 14500, 54200, 0),
+  pipelined(64, 128, 16, 8, 8, 3, 1, 3, 41500, 47900, 96)
+local NARROW, LITTLE = pipelined(32, 64, 32, 4, 8, 3, 4, 2, 21200, 36000, 95),
+  pipelined(32, 32, 32, 4, 8, 3, 4, 4, 20400, 28000, 82)
+local SQUARE = pipelined(64, 64, 16, 8, 4, 4, 1, 6, 32300, 42400, 90)
 
 candidates.gemm = {
-  { kernel = "pipelined", lines = { { m = 1024, n = 1024, k = 1024 }, { m = 1500, n = 1500, k = 1500 },
-      { m = 4096, n = 4096, k = 4096 } },
+  { kernel = "pipelined", lines = { { m = 256, n = 256, k = 256 }, { m = 1024, n = 1024, k = 1024 },
+      { m = 1500, n = 1500, k = 1500 }, { m = 4096, n = 4096, k = 4096 } },
     values = {
-      { "shapes", { { LARGE, MIDDLE, LITTLE }, { MIDDLE, LITTLE }, { LARGE, LITTLE }, { LITTLE },
-        { pipelined(64, 128, 8, 8, 3, 4, 37500, 48500), LITTLE } } },
-      { "least", { 1 << 28, 1 << 29, 1 << 30 } },
+      { "shapes", { { LARGE, MIDDLE, NARROW, LITTLE }, { MIDDLE, NARROW, LITTLE }, { LARGE, SQUARE, LITTLE },
+        { SQUARE, LITTLE }, { LARGE, MIDDLE, SQUARE, LITTLE } } },
+      { "least", { 1 << 20, 1 << 24, 1 << 28 } },
     } },
   { kernel = "doubles", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 },
       { m = 4096, n = 4096, k = 4096 } },

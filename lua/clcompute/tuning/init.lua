@@ -183,8 +183,9 @@ function tuning.of(device, operation, dtype, work)
   if by_hand then return with_facts(by_hand, facts) end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   local verdict = test and verdict_on(device, operation, dtype, test, work)
-  if test and not verdict then return tuning.for_now[operation] end
-  if verdict == "fault" then return with_facts(SAFE, facts) end
+  local plain = tuning.for_now[operation]
+  if test and not verdict or plain and verdict == "unknown" then return plain end
+  if test and verdict ~= "ok" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
   if found then return with_facts(found, facts) end
   local is_open = false

@@ -19,7 +19,9 @@ local known = {}
 -- the `depth` of an instruction. A row with `is_tried` is for devices that get products right with it. The
 -- verdict is kept by the text of the kernels and by this number: raise it where their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
--- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not).
+-- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not). With
+-- `part` the last group of a block adds up its parts, for so many nanoseconds each (none: a launch of its own does);
+-- `ways` warps share a slice (none: 1).
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
 -- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
 -- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
@@ -41,10 +43,13 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 7, stream = 3000, thin = THIN,
-    shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
-      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500, along = 78 },
-      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500, along = 87 } },
+    is_tried = 2, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
+    shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
+      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 41500, full = 47900, along = 96 },
+      { bm = 32, bn = 64, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 2, alone = 21200, full = 36000,
+        along = 95 },
+      { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 4, alone = 20400, full = 28000,
+        along = 82 } },
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },

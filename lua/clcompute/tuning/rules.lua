@@ -72,11 +72,13 @@ local function check_shape(shape, facts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
   local tm, tn = multiple(shape, "tm", 4, 16), multiple(shape, "tn", 4, 16)
   local bm, bn = multiple(shape, "bm", 8 * tm, 1024), multiple(shape, "bn", 4 * tn, 1024)
-  local bk, items = multiple(shape, "bk", 4, 1024), bm // tm * (bn // tn)
+  local ways = shape.ways == nil and 1 or integer(shape, "ways", 1, 8)
+  local bk, items = multiple(shape, "bk", 4 * ways, 1024), bm // tm * (bn // tn) * ways
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
   check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
     "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
+  check(ways == 1 or bn <= shape.stages * bk, "shapes: the sums of a block of %d columns have no room", bn)
   check_rates(shape)
   if shape.along == nil then return end
   integer(shape, "along", 0, 100)
@@ -104,6 +106,7 @@ end
 --- The rows of slices are 8 elements longer, and a work-item has 8 columns at least.
 local function check_tensor(shape, facts)
   check_shape(shape, facts)
+  check(shape.ways == nil, "ways: not of tensor cores")
   multiple(shape, "tn", 8, 16)
   multiple(shape, "bk", 8, 1024)
   check_memory(shape.stages * shape.bk * (shape.bm + shape.bn + 16), facts)
@@ -178,7 +181,7 @@ local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined', 'doubles' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
   if row.thin ~= nil then check_thin(row.thin, facts) end
-  for _, name in ipairs { "launch", "stream" } do
+  for _, name in ipairs { "launch", "stream", "part" } do
     if row[name] ~= nil then integer(row, name, 0, MANY) end
   end
 end

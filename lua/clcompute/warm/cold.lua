@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- What the first call of an operation costs on empty caches, ours and POCL's, in seconds of processor time: on a busy
--- machine they change less than those of the clock. Each runs in a process of its own with folders of
--- its own.
+--- What the first call of an operation costs on empty caches, ours and the drivers', in seconds of processor time: on a
+-- busy machine they change less than those of the clock. Each runs in a process of its own with folders of its own.
 
+local code_process = require "clcompute.warm.code_process"
+local pocl_log = require "clcompute.warm.pocl_log"
 local process = require("clcompute.base").process
 
 local cold = {}
@@ -19,63 +20,111 @@ local FIRST = {
   { name = "gemm, fast", code = [[cl.ready(d)]], wait = true },
 }
 
+-- Prints a line for each build, and then one with the sums.
 local PROGRAM = [[
 local cl = require 'clcompute'
-local internal = require 'clcompute.core.internal'
+local answers, internal = require 'clcompute.answers', require 'clcompute.core.internal'
+local judged, is_judging, verdict = 0, false, answers.verdict
+function answers.verdict(...)
+  if is_judging then return verdict(...) end
+  local start = internal.processor_time()
+  is_judging = true
+  local result = verdict(...)
+  is_judging, judged = false, judged + internal.processor_time() - start
+  return result
+end
 local d = cl.device(%s)
 d:zeros("float", 1)
 d:wait()
-local costs, start, linked = internal.note_costs(), internal.processor_time()
-local began = cl.clock()
+local costs, start, began = internal.note_costs(), internal.processor_time(), cl.clock()
 do %s end
 d:wait()
-local seconds = cl.clock() - began
-local all, link = internal.processor_time()
-local sums, names = { source = 0, binary = 0 }, {}
-for _, cost in ipairs(costs) do
-  sums[cost.phase] = sums[cost.phase] + cost.seconds
-  if cost.phase == "source" then names[#names + 1] = (cost.name:gsub("%%.cl$", "")) end
-end
-print(("%%s\t%%s\t%%s\t%%s\t%%s\t%%s"):format(sums.source, sums.binary, link - linked, all - start, seconds,
-  table.concat(names, " ")))]]
+local seconds, all = cl.clock() - began, internal.processor_time() - start
+for _, cost in ipairs(costs) do print(("build\t%%s\t%%s\t%%s"):format(cost.phase, cost.seconds, cost.name)) end
+print(("sums\t%%s\t%%s\t%%s"):format(judged, all, seconds))]]
 
---- The last line that a process of its own prints, and whether it ended well.
-local function run(variables, program)
-  local code = ("package.path, package.cpath = %q, %q\n%s"):format(package.path, package.cpath, program)
-  local pipe = io.popen(("%s %s -e %s 2>&1 </dev/null"):format(variables, process.quote(process.interpreter()),
-    process.quote(code)))
-  local last = ""
-  for line in pipe:lines() do last = line end
-  return last, (pipe:close())
+--- The entry of a kernel's name, made where there is none.
+local function entry_of(kernels, name)
+  if not kernels[name] then
+    kernels[name] = { name = name, builds = 0, source = 0 }
+    kernels[#kernels + 1] = kernels[name]
+  end
+  return kernels[name]
 end
 
-local NUMBERS = { "source", "binary", "link", "all", "seconds" }
+local function add(row, key, seconds) row[key] = (row[key] or 0) + seconds end
 
-local function read(row, line)
-  local words = {}
-  for word in (line .. "\t"):gmatch "(.-)\t" do words[#words + 1] = word end
-  for i, name in ipairs(NUMBERS) do row[name] = tonumber(words[i]) end
-  if not row.seconds then return { name = row.name, fault = line } end
-  row.kernels, row.launch = words[#NUMBERS + 1], row.all - row.source - row.binary
-  return row
+local function add_build(row, phase, seconds, name)
+  add(row, phase, tonumber(seconds))
+  local entry = entry_of(row.kernels, (name:gsub("%.cl$", "")))
+  add(entry, phase, tonumber(seconds))
+  if phase == "source" then entry.builds = entry.builds + 1 end
+end
+
+--- What POCL says of a kernel that it compiled; of one of several forms it says so again.
+local function add_compilation(row, name, phases)
+  for phase, seconds in pairs(phases) do
+    add(row, phase, seconds)
+    add(entry_of(row.kernels, name), phase, seconds)
+  end
+end
+
+--- Fills a row with what its process prints; returns the last line.
+local function read(row, pipe)
+  local listen, last = pocl_log.listener(function(...) add_compilation(row, ...) end), nil
+  for line in pipe:lines() do
+    local phase, cost, name = line:match "^build\t(%l+)\t([^\t]*)\t(.*)$"
+    local judged, all, seconds = line:match "^sums\t([^\t]*)\t([^\t]*)\t(.*)$"
+    if phase then
+      add_build(row, phase, cost, name)
+    elseif judged then
+      row.judged, row.all, row.seconds = tonumber(judged), tonumber(all), tonumber(seconds)
+    elseif not listen(line) then
+      last = line
+    end
+  end
+  return last
+end
+
+--- A folder for caches, which goes away when it is closed, also by Ctrl-C.
+local function new_folder()
+  return setmetatable({ path = process.tool "mktemp -d" }, { __close = function(self)
+    process.tool("rm -rf " .. process.quote(self.path))
+  end })
+end
+
+--- The environment in which no cache is but those of a folder. POCL tells in its log what a kernel costs.
+local function environment(folder, wait)
+  return { CLCOMPUTE_CACHE = folder .. "/ours", CLCOMPUTE_BUILD = wait and "wait" or "", XDG_CACHE_HOME = folder,
+    CLCOMPUTE_SYSTEM_CACHE = "off", POCL_CACHE_DIR = folder .. "/pocl", CUDA_CACHE_PATH = folder .. "/cuda",
+    POCL_DEBUG = "llvm,timing" }
 end
 
 local function measure(row, device)
-  local folder = process.tool "mktemp -d"
-  local variables = ("POCL_CACHE_DIR=%s CLCOMPUTE_CACHE=%s CLCOMPUTE_BUILD=%s"):format(
-    process.quote(folder), process.quote(folder .. "/ours"), row.wait and "wait" or "''")
-  local line, ended = run(variables, PROGRAM:format(device and ("%q"):format(device) or "", row.code))
-  process.tool("rm -rf " .. process.quote(folder))
-  return ended and read({ name = row.name }, line) or { name = row.name, fault = line }
+  local folder <close> = new_folder()
+  local code = PROGRAM:format(device and ("%q"):format(device) or "", row.code)
+  local pipe <close> = code_process.open(code_process.command(code, environment(folder.path, row.wait)) .. " 2>&1")
+  local measured = { name = row.name, source = 0, binary = 0, kernels = {} }
+  local last = read(measured, pipe)
+  if not (pipe:close() and measured.seconds) then return { name = row.name, fault = last or "it ended early" } end
+  measured.launch = measured.all - measured.source - measured.binary
+  for _, entry in ipairs(measured.kernels) do measured.kernels[entry.name] = nil end
+  return measured
 end
 
 --- Measures the first calls on a device.
 -- @tparam ?string device a selector
--- @treturn table rows: `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the cache), of
--- these `link`, `all`, in seconds of processor time; `seconds` of the clock; `kernels`; or `fault`
-function cold.measure(device)
-  local rows = {}
-  for i, row in ipairs(FIRST) do rows[i] = measure(row, device) end
+-- @tparam ?table names of those that are to be measured alone
+-- @treturn table rows: `name`, `source` (front end), `launch` (work-groups, and what is computed), `binary` (for the
+-- cache), `judged` (known answers, with what is built for them), `all`, in seconds of processor time; `seconds` of the
+-- clock; `kernels`, a list of `name`, `builds`, `source`, `binary`; on POCL `vectoriser`, `code` and `link` too, in
+-- seconds of the clock, which are part of `launch` and `binary`; or `fault`
+function cold.measure(device, names)
+  local rows, wanted = {}, names and {}
+  for _, name in ipairs(names or {}) do wanted[name] = true end
+  for _, row in ipairs(FIRST) do
+    if not wanted or wanted[row.name] then rows[#rows + 1] = measure(row, device) end
+  end
   return rows
 end
 

@@ -7,7 +7,7 @@ local cold = require "clcompute.warm.cold"
 local core = require "clcompute.core"
 local internal = require "clcompute.core.internal"
 local options = require("clcompute.base").options
-local calls = require "clcompute.warm.calls"
+local shares = require "clcompute.warm.shares"
 local tuning = require "clcompute.tuning"
 
 local warm = {}
@@ -38,20 +38,16 @@ function warm.ready(device)
   return device
 end
 
---- Builds and judges all that operations take on a device, and keeps it.
+--- Builds and judges all that operations take on a device, and keeps it. As many processes as there are processors do.
 -- @tparam Device device
--- @tparam ?function tell called with what comes next, how many have been, and of how many
-function warm.build(device, tell)
-  internal.builds_all = true
-  local list = calls.of(device)
-  for i, row in ipairs(list) do
-    if tell then tell(row.name, i - 1, #list) end
-    row.run(device)
-  end
-  device:wait()
-  if tell then tell(nil, #list, #list) end
-  return #list
+-- @tparam ?string only a text that the names of operations and dtypes have; nil: all of them
+-- @tparam ?function tell called with what comes next, how many have been, and the seconds that each takes somewhere
+-- @treturn integer of how many
+function warm.build(device, only, tell)
+  return shares.run_all(device, only or "", tell or function() end)
 end
+
+warm.share = shares.run
 
 warm.cold = cold.measure
 
