@@ -176,6 +176,7 @@ FAILING(int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags),
 FAILING(int, futimens, (int fd, const struct timespec times[2]), (fd, times), -1, EACCES)
 FAILING(int, setrlimit, (__rlimit_resource_t what, const struct rlimit *limit), (what, limit), -1,
         EPERM)
+FAILING(int, chmod, (const char *path, mode_t mode), (path, mode), -1, EPERM)
 FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
 FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1, EPERM)
 FAILING(int, ftruncate, (int fd, off_t length), (fd, length), -1, ENOSPC)

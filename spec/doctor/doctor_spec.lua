@@ -128,7 +128,7 @@ describe("the doctor's report", function()
   end)
 
   it("refuses options it does not know", function()
-    helper.raises("doctor: unknown option 'devices'", doctor.examine, { devices = "0:0" })
+    helper.raises("doctor.examine: unknown option 'devices'", doctor.examine, { devices = "0:0" })
     helper.raises("option 'limit': number expected, got string", doctor.examine, { limit = "1" })
     helper.raises("option 'limit': must be above 0", doctor.examine, { limit = 0 })
     helper.raises("table of options expected, got number", doctor.examine, 1)

@@ -204,15 +204,15 @@ end
 
 local function check_options(options)
   if options == nil then return {} end
-  if type(options) ~= "table" then error("doctor: table of options expected, got " .. type(options), 3) end
+  if type(options) ~= "table" then error("doctor.examine: table of options expected, got " .. type(options), 3) end
   for key, value in pairs(options) do
     local expected = OPTIONS[key]
-    if not expected then error(("doctor: unknown option '%s'"):format(tostring(key)), 3) end
+    if not expected then error(("doctor.examine: unknown option '%s'"):format(tostring(key)), 3) end
     if type(value) ~= expected then
-      error(("doctor: option '%s': %s expected, got %s"):format(key, expected, type(value)), 3)
+      error(("doctor.examine: option '%s': %s expected, got %s"):format(key, expected, type(value)), 3)
     end
   end
-  if options.limit and not (options.limit > 0) then error("doctor: option 'limit': must be above 0", 3) end
+  if options.limit and not (options.limit > 0) then error("doctor.examine: option 'limit': must be above 0", 3) end
   return options
 end
 
