@@ -54,8 +54,7 @@ static int is_on(const char *variable) {
 }
 
 /* Clang counts errors and warnings on stderr, unless it shows no carets. Oclgrind hands the option
-   on; POCL 3.1 takes no such option, but one word with a tab in it, which is two for its compiler.
- */
+   on. POCL 3.1 takes no such option, but one word with a tab in it, two for its compiler. */
 #define QUIET " -fno-caret-diagnostics"
 #define POCL_QUIET " -DCLC_QUIET\t-fno-caret-diagnostics"
 

@@ -277,7 +277,8 @@ static int append_text(lua_State *L) {
 
 #define MOST_KEPT (1 << 20) /* bytes of verdicts: then they begin anew */
 
-/* read_own(path) --> what a file of the cache holds; "" where it is not ours, or too long. */
+/* read_own(path) --> what a file of the cache holds; "" where others may write it, or it
+   is too long. */
 static int read_own(lua_State *L) {
   struct stat st;
   const char *path = luaL_checkstring(L, 1);

@@ -58,40 +58,34 @@ local function dependences(unit)
   unit.given_up = reason
 end
 
+--- Once more, after a pass that changed loops.
+local function analyse(unit)
+  scop(unit)
+  dependences(unit)
+end
+
 --- The rules of the paper are for the order as it is written.
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.interchange.apply(unit.tree, function()
-    scop(unit)
-    dependences(unit)
-  end, job.target.is_wide)
+  analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
 end
 
 --- On processors, where the pieces are lanes of vectors in one work-item.
 local function splitting(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
-  analysis.splitting.apply(unit.tree, function()
-    scop(unit)
-    dependences(unit)
-  end)
+  analysis.splitting.apply(unit.tree, function() analyse(unit) end)
 end
 
 --- On processors, where loops go in rounds.
 local function unrolling(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
-  if generation.unrolling.apply_to_tree(unit.tree) then
-    scop(unit)
-    dependences(unit)
-  end
+  if generation.unrolling.apply_to_tree(unit.tree) then analyse(unit) end
 end
 
 --- On processors: elsewhere work-items need no neighbours.
 local function distribution(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
-  if analysis.distribution.apply(unit.tree) then
-    scop(unit)
-    dependences(unit)
-  end
+  if analysis.distribution.apply(unit.tree) then analyse(unit) end
 end
 
 local function loop_reductions(unit, job)
