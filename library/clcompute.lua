@@ -202,9 +202,9 @@ function cl.profile(on) end
 function cl.trace_range(range, options) end
 
 ---Builds and judges now what is fast on a device: products (`cl.gemm`), and on a GPU systems of equations. Where it was never
----built, plain kernels serve until they have done 2^31 multiply-adds on a CPU, which take as long as the build, 2^34 of
----products and 2^29 of systems on a GPU. The last bits of a result can differ between the two; both are within the bounds of
----`cl.gemm` and `cl.gauss`. With `CLCOMPUTE_BUILD=wait` the first call builds what is fast, as it does on other devices. Blocks.
+---built, plain kernels serve first, and another process builds meanwhile. The last bits of a result can differ between
+---the two; both are within the bounds of `cl.gemm` and `cl.gauss`. With `CLCOMPUTE_BUILD=wait` the first call builds what is
+---fast, as it does on other devices; with `here` no other process starts. Blocks.
 ---
 ---Errors: what is no device; what building raises.
 ---```lua

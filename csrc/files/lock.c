@@ -72,7 +72,7 @@ static int wait_for(lua_State *L, int fd, off_t place) {
   return state == FREE;
 }
 
-static clc_Taken push_lock(lua_State *L, int key) {
+static clc_Taken push_lock(lua_State *L, int key, int waits) {
   const int top = lua_gettop(L);
   const off_t place = place_of(lua_tostring(L, key), lua_rawlen(L, key));
   FILE *f = push_file(L);
@@ -82,6 +82,11 @@ static clc_Taken push_lock(lua_State *L, int key) {
   }
   const State state = take(fileno(f), place);
   if (state != HELD) return state == FREE ? CLC_TAKEN : CLC_NOLOCK;
+  if (!waits) {
+    lua_settop(L, top);
+    lua_pushnil(L);
+    return CLC_NOLOCK;
+  }
   clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
   const int taken = wait_for(L, fileno(f), place);
   lua_settop(L, top + 1);
@@ -89,15 +94,16 @@ static clc_Taken push_lock(lua_State *L, int key) {
 }
 
 clc_Taken clc_pushlock(lua_State *L, int key) {
-  const clc_Taken taken = push_lock(L, key);
+  const clc_Taken taken = push_lock(L, key, 1);
   lua_toclose(L, -1);
   return taken;
 }
 
-/* lock(key) --> a file, or nil: closed, it lets go. */
+/* lock(key[, is_free]) --> a file, or nil: closed, it lets go. `is_free`: nil also where another
+   process has it, for which it waits else. */
 static int files_lock(lua_State *L) {
   luaL_checkstring(L, 1);
-  push_lock(L, 1);
+  push_lock(L, 1, !lua_toboolean(L, 2));
   return 1;
 }
 

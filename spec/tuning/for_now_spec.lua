@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local answers = require "clcompute.answers"
+local behind = require "clcompute.tuning.behind"
 local cl = require "clcompute"
 local helper = require "spec.helper"
 local internal = require "clcompute.core.internal"
@@ -81,6 +82,46 @@ describe("plain kernels for now", function()
     local row = tuning.of(gpu { type = "cpu", vector_width_float = 16, max_group_size = 4096 }, "lu", "float", 1)
     assert.equal(16, row.vector)
     assert.equal(0, asked)
+  end)
+
+  it("serve longer where another process builds the fast ones, which begins when they have served a while", function()
+    local begin, begun = behind.begin, {}
+    behind.begin = function(_, operation, dtype)
+      begun[#begun + 1] = operation .. " " .. dtype
+      return true
+    end
+    local d, cpu = gpu(), gpu { type = "cpu", vector_width_float = 16 }
+    local kernels = {}
+    for _, work in ipairs { (1 << 27) - 1, 1, 1 << 31, 1 << 31 } do
+      kernels[#kernels + 1] = ("%s %d"):format(tuning.of(cpu, "gemm", "float", work).kernel, #begun)
+    end
+    local systems = {}
+    for _, work in ipairs { 1 << 26, 1 << 31, 1 << 31 } do
+      systems[#systems + 1] = tostring(tuning.of(d, "lu", "double", work).is_for_now)
+    end
+    behind.begin = begin
+    assert.same({ "naive 0", "naive 1", "naive 2", "panels 2" }, kernels)
+    assert.same({ "1", "1", "nil" }, systems)
+    assert.same({ "gemm float", "gemm float", "lu double", "lu double" }, begun)
+    assert.equal(2, asked)
+  end)
+
+  it("have one process started for each operation and dtype of a whole device", function()
+    local files, commands = require "clcompute.files", {}
+    local folder, execute = files.cache_folder, os.execute
+    files.cache_folder = function() return "/a/folder" end
+    rawset(os, "execute", function(command)
+      commands[#commands + 1] = command
+      return true
+    end)
+    local d = gpu { place = "907:0" }
+    local begun = { behind.begin(d, "gemm", "float"), behind.begin(d, "gemm", "float"), behind.begin(d, "lu", "float"),
+      behind.begin(gpu { place = "907:0 part 1 of 2" }, "gemm", "float") }
+    rawset(os, "execute", execute)
+    files.cache_folder = folder
+    assert.same({ true, true, true, false }, begun)
+    assert.equal(2, #commands)
+    assert.matches('"907:0".*"gemm".*"float"', commands[1])
   end)
 
   it("serve products", function()

@@ -230,12 +230,81 @@ describe("the first minute", function()
     assert.matches("^4\n10.0\nfalse\t[^\n]*fork[^\n]*\n0\n22.0\n3\nok\n$", output)
   end)
 
+  -- Products that take plain kernels an eighth of a second, after which another process builds the fast one.
+  local MANY = [[
+    local tuning, a = require "clcompute.tuning", d:random("float", 128, 128)
+    local function multiply() return cl.gemm(a, a):string() end
+    local function is_plain() return tuning.of(d, "gemm", "float", 1).is_for_now ~= nil end
+    local first = multiply()
+    for _ = 1, 70 do multiply() end
+  ]]
+
+  --- Waits for a file; whether it came.
+  local function comes(path)
+    return shell(("for i in $(seq 300); do [ -s %s ] && echo there && break; sleep 0.1; done"):format(path)) == "there\n"
+  end
+
+  --- Has the building process, which runs no script, build by the Lua code `build`.
+  local function replace_build(build)
+    environment.LUA_INIT_5_4 = "@" .. helper.write(folder .. "/init.lua", ([[
+      if arg[0]:find "%%.lua$" then return end
+      local find = require
+      function require(name)
+        local found = find(name)
+        if name == "clcompute.tuning" then
+          function found.of(device, operation, dtype)
+            local file <close> = assert(io.open("%s/began", "a"))
+            file:write(device.place, " ", operation, " ", dtype, "\n")
+            %s
+          end
+        end
+        return found
+      end]]):format(folder, build))
+  end
+
+  --- A command that runs MANY, and tells whether plain kernels go on and compute the same.
+  local function many()
+    local script = "local cl = require 'clcompute' local d = cl.device()\n" .. MANY .. "print(is_plain(), first == multiply())"
+    return command_of(helper.write(folder .. "/many.lua", script))
+  end
+
+  it("has fast kernels built by one more process, which outlives the script, when plain ones have served a while", function()
+    if device.type ~= "cpu" then return pending "it takes more products there" end
+    replace_build(([[os.execute "sleep 1; echo ended >%s/ended"]]):format(folder))
+    local command = many()
+    assert.equal("true\ttrue\ntrue\ttrue\n", (shell(("%s & %s; wait"):format(command, command))))
+    assert.is_true(comes(folder .. "/ended"))
+    assert.equal(device.place .. " gemm float\n", helper.read(folder .. "/began"))
+  end)
+
+  it("goes on with plain kernels where that process fails", function()
+    if device.type ~= "cpu" then return pending "it takes more products there" end
+    replace_build [[error "it fails"]]
+    assert.equal("true\ttrue\n", (shell(many() .. " 2>&1")))
+    assert.is_true(comes(folder .. "/began"))
+    assert.is_nil(files():find "verdicts")
+  end)
+
+  it("starts no other process where CLCOMPUTE_BUILD or the cache say so", function()
+    for name, value in pairs { CLCOMPUTE_BUILD = "here", CLCOMPUTE_CACHE = "off" } do
+      assert.equal("false\n", run([[print(require "clcompute.tuning.behind".begin(d, "gemm", "float"))]], { [name] = value }))
+    end
+  end)
+
+  it("computes by the fast kernel that another process has built meanwhile", function()
+    if not helper.long(true) or device.type ~= "cpu" then return pending "it takes long here" end
+    assert.equal("true\n", run(MANY .. [[
+      local start = cl.clock()
+      while is_plain() and cl.clock() - start < 60 do os.execute "sleep 0.1" end
+      print(not is_plain() and first == multiply())]]))
+  end)
+
   it("falsifies no product, and loses none, where the build of the fast kernel fails", function()
     if device.type ~= "cpu" then return pending "plain products serve longer there" end
     for call, expected in pairs { clBuildProgram = "true", clCreateKernel = "true",
       clEnqueueNDRangeKernel = "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES" } do -- which plain ones need too
       local output = run(([[
-        local tuning, clcount, work = require "clcompute.tuning", require "clcount", 1 << 31
+        local tuning, clcount, work = require "clcompute.tuning", require "clcount", 1 << 32
         local a = d:buffer { { 1, 2 }, { 3, 4 } }
         local plain, queued = cl.gemm(a, a):string(), cl.gemm(a, a)
         clcount.fail("%s", -5, 1, 1000)

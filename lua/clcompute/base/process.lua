@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Shell commands, for what looks at the machine: the doctor, the command line, the suite. No function of the library
--- itself starts a process.
+--- Shell commands, for what looks at the machine: the doctor, the command line, the suite. Of the library itself one
+-- function alone starts a process: clcompute.tuning.behind.
 
 local process = {}
 

@@ -3,7 +3,7 @@
 -- building the same.
 
 local calls = require "clcompute.warm.calls"
-local code_process = require "clcompute.warm.code_process"
+local code_process = require("clcompute.base").code_process
 local internal = require "clcompute.core.internal"
 local process = require("clcompute.base").process
 
