@@ -241,7 +241,8 @@ describe("the first minute", function()
 
   --- Waits for a file; whether it came.
   local function comes(path)
-    return shell(("for i in $(seq 300); do [ -s %s ] && echo there && break; sleep 0.1; done"):format(path)) == "there\n"
+    local look = "for i in $(seq 300); do [ -s %s ] && echo there && break; sleep 0.1; done"
+    return shell(look:format(path)) == "there\n"
   end
 
   --- Has the building process, which runs no script, build by the Lua code `build`.
@@ -264,11 +265,11 @@ describe("the first minute", function()
 
   --- A command that runs MANY, and tells whether plain kernels go on and compute the same.
   local function many()
-    local script = "local cl = require 'clcompute' local d = cl.device()\n" .. MANY .. "print(is_plain(), first == multiply())"
-    return command_of(helper.write(folder .. "/many.lua", script))
+    return command_of(helper.write(folder .. "/many.lua", "local cl = require 'clcompute' local d = cl.device()\n"
+      .. MANY .. "print(is_plain(), first == multiply())"))
   end
 
-  it("has fast kernels built by one more process, which outlives the script, when plain ones have served a while", function()
+  it("has fast kernels built by one process more, which outlives the script, when plain ones served a while", function()
     if device.type ~= "cpu" then return pending "it takes more products there" end
     replace_build(([[os.execute "sleep 1; echo ended >%s/ended"]]):format(folder))
     local command = many()
@@ -286,8 +287,9 @@ describe("the first minute", function()
   end)
 
   it("starts no other process where CLCOMPUTE_BUILD or the cache say so", function()
+    local script = [[print(require "clcompute.tuning.behind".begin(d, "gemm", "float"))]]
     for name, value in pairs { CLCOMPUTE_BUILD = "here", CLCOMPUTE_CACHE = "off" } do
-      assert.equal("false\n", run([[print(require "clcompute.tuning.behind".begin(d, "gemm", "float"))]], { [name] = value }))
+      assert.equal("false\n", run(script, { [name] = value }))
     end
   end)
 

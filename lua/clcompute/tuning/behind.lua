@@ -11,10 +11,10 @@ local LONGEST = 300 -- seconds: by then a driver hangs
 
 -- Of those that processes start together for the same kernels the first one goes on.
 local PROGRAM = [[
-local cl = require "clcompute"
-local lock <close> = require "clcompute.core.internal".lock(%q, true)
+local cl = require 'clcompute'
+local lock <close> = require 'clcompute.core.internal'.lock(%q, true)
 if not lock then return end
-require "clcompute.tuning".of(cl.device(%q, { isolated = %s, careful = %s }), %q, %q)]]
+require 'clcompute.tuning'.of(cl.device(%q, { isolated = %s, careful = %s }), %q, %q)]]
 
 --- Whether what another process builds reaches this one; `CLCOMPUTE_BUILD=here` asks for none.
 local function can_reach(device)

@@ -17,7 +17,7 @@ local LIMITS = {
     cpu = { behind = 1 << 27, enough = 1 << 32, alone = 1 << 31 },
     gpu = { behind = 1 << 31, enough = 1 << 43, alone = 1 << 34 },
   },
-  lu = { gpu = { behind = 1 << 26, enough = 1 << 32, alone = 1 << 29 } },
+  lu = { gpu = { behind = 1 << 26, enough = 1 << 34, alone = 1 << 29 } },
 }
 
 local done = {} -- multiply-adds, by device, operation and dtype
