@@ -26,6 +26,13 @@ function process.tool(command)
   return process.output(WITH_TOOLS .. command)
 end
 
+--- A new folder, `path`, which goes away when it is closed, also by Ctrl-C.
+function process.new_folder()
+  return setmetatable({ path = process.tool "mktemp -d" }, { __close = function(self)
+    process.tool("rm -rf " .. process.quote(self.path))
+  end })
+end
+
 --- The path of a program, or nil; `anywhere`: also where PATH does not lead.
 function process.find(program, anywhere)
   local path = process.output((anywhere and WITH_TOOLS or "") .. "command -v " .. process.quote(program))

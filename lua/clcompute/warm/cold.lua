@@ -86,13 +86,6 @@ local function read(row, pipe)
   return last
 end
 
---- A folder for caches, which goes away when it is closed, also by Ctrl-C.
-local function new_folder()
-  return setmetatable({ path = process.tool "mktemp -d" }, { __close = function(self)
-    process.tool("rm -rf " .. process.quote(self.path))
-  end })
-end
-
 --- The environment in which no cache is but those of a folder. POCL tells in its log what a kernel costs.
 local function environment(folder, wait)
   return { CLCOMPUTE_CACHE = folder .. "/ours", CLCOMPUTE_BUILD = wait and "wait" or "", XDG_CACHE_HOME = folder,
@@ -101,7 +94,7 @@ local function environment(folder, wait)
 end
 
 local function measure(row, device)
-  local folder <close> = new_folder()
+  local folder <close> = process.new_folder()
   local code = PROGRAM:format(device and ("%q"):format(device) or "", row.code)
   local pipe <close> = code_process.open(code_process.command(code, environment(folder.path, row.wait)) .. " 2>&1")
   local measured = { name = row.name, source = 0, binary = 0, kernels = {} }

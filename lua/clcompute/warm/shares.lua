@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- The rows of `calls` shared among processes, as a process builds one kernel at a time. A lock keeps two from
--- building the same.
+--- The rows of `calls` shared among processes, as a process builds one kernel at a time: each takes the next row that
+-- none has taken, which a file stands for that it renames.
 
 local calls = require "clcompute.warm.calls"
-local code_process = require("clcompute.base").code_process
+local base = require "clcompute.base"
 local internal = require "clcompute.core.internal"
-local process = require("clcompute.base").process
+
+local code_process, process = base.code_process, base.process
 
 local shares = {}
 
@@ -20,21 +21,27 @@ local function rows_of(device, only)
   return list
 end
 
---- Runs a share of the rows in this process.
+--- Runs a row, and keeps the binaries that it needs.
+local function run_row(device, row)
+  internal.store_later()
+  internal.builds_all = not row.is_light
+  row.run()
+  device:wait()
+  internal.store_launched()
+end
+
+--- Runs in this process the rows that no other process of the run has taken.
 -- @tparam Device device
 -- @string only a text that the names of the rows have
--- @tparam integer first the first row of the share
--- @tparam integer step from one to the next
+-- @string folder with a file for each row
 -- @tparam function tell called with the name of each, before it is run
-function shares.run(device, only, first, step, tell)
-  local list = rows_of(device, only)
-  internal.store_later()
-  for i = first, #list, step do
-    tell(list[i].name)
-    internal.builds_all = not list[i].is_light
-    list[i].run()
-    device:wait()
-    internal.store_launched()
+function shares.run(device, only, folder, tell)
+  for i, row in ipairs(rows_of(device, only)) do
+    local path = ("%s/%d"):format(folder, i)
+    if os.rename(path, path .. " taken") then
+      tell(row.name)
+      run_row(device, row)
+    end
   end
 end
 
@@ -48,21 +55,18 @@ local ok, fault = pcall(function()
   local cl = require 'clcompute'
   require 'clcompute.core.internal'.fills_for_all = %s
   local d = cl.device(%q, %s)
-  require 'clcompute.warm'.share(d, %q, %d, %d, function(name) say("row", name) end)
+  require 'clcompute.warm'.share(d, %q, %q, function(name) say("row", name) end)
 end)
 say(ok and "ended" or "fault", (tostring(fault):gsub("%%s+", " ")))]]
 
 -- Pinned, POCL's threads would share a processor with those of the other processes.
 local VARIABLES = { POCL_AFFINITY = "0" }
 
-local function command(device, only, count)
-  local words = {}
-  for i = 1, count do
-    local code = PROGRAM:format(internal.fills_for_all or false, device.place,
-      device.isolated and "{ isolated = true }" or "nil", only, i, count)
-    words[i] = code_process.command(code, VARIABLES) .. " & "
-  end
-  return ("{ %swait; } 2>&1"):format(table.concat(words))
+local function command(device, only, folder, count)
+  local code = PROGRAM:format(internal.fills_for_all or false, device.place,
+    device.isolated and "{ isolated = true }" or "nil", only, folder)
+  local one = code_process.command(code, VARIABLES) .. " & "
+  return ("{ %swait; } 2>&1"):format(one:rep(count))
 end
 
 --- Runs all rows.
@@ -71,10 +75,13 @@ end
 -- @tparam function tell called with the name of a row, how many have been, and the seconds that each takes somewhere
 -- @treturn integer how many rows there are
 function shares.run_all(device, only, tell)
-  local list, weights = rows_of(device, only), {}
-  for i, row in ipairs(list) do weights[i] = row.seconds end
+  local list, weights, folder <close> = rows_of(device, only), {}, process.new_folder()
+  for i, row in ipairs(list) do
+    weights[i] = row.seconds
+    base.write_file(("%s/%d"):format(folder.path, i), "")
+  end
   local count = math.min(tonumber(process.tool "nproc") or 1, MOST, #list)
-  local pipe <close> = code_process.open(command(device, only, count))
+  local pipe <close> = code_process.open(command(device, only, folder.path, count))
   local begun, running, last = 0, count, nil
   for line in pipe:lines() do
     local word, rest = line:match "^(%l+)\t(.*)$"
