@@ -96,7 +96,8 @@ end
 local function measure(row, device)
   local folder <close> = process.new_folder()
   local code = PROGRAM:format(device and ("%q"):format(device) or "", row.code)
-  local pipe <close> = code_process.open(code_process.command(code, environment(folder.path, row.wait)) .. " 2>&1")
+  local command = code_process.command(code, environment(folder.path, row.wait))
+  local pipe <close> = code_process.open("exec env " .. command .. " 2>&1") -- its end is that of the process itself
   local measured = { name = row.name, source = 0, binary = 0, kernels = {} }
   local last = read(measured, pipe)
   if not (pipe:close() and measured.seconds) then return { name = row.name, fault = last or "it ended early" } end
