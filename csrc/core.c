@@ -10,6 +10,7 @@
 #include "operations/gemm/gemm.h"
 #include "operations/operations.h"
 #include "program/program.h"
+#include "worker/worker.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
 
@@ -27,6 +28,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opennotices(L);
   clc_opendtypes(L);
   clc_openfiles(L);
+  clc_openbehind(L);
   clc_opendevices(L);
   clc_openbuffers(L);
   clc_openimages(L);

@@ -99,8 +99,8 @@ clc_Taken clc_pushlock(lua_State *L, int key) {
   return taken;
 }
 
-/* lock(key[, is_free]) --> a file, or nil: closed, it lets go. `is_free`: nil also where another
-   process has it, for which it waits else. */
+/* lock(key[, only_if_free]) --> a file, or nil: closed, it lets go. Where another process has it,
+   this one waits, or gets nil. */
 static int files_lock(lua_State *L) {
   luaL_checkstring(L, 1);
   push_lock(L, 1, !lua_toboolean(L, 2));

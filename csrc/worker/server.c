@@ -2,6 +2,7 @@
 /* Server: what the process of a worker does, from its start to the end of the requests. */
 #define _GNU_SOURCE /* close_range's number, prctl */
 #include "server.h"
+#include "worker.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -53,13 +54,6 @@ static void watch_parent(void) {
   prctl(PR_SET_PDEATHSIG, PARENT_SIGNAL);
 }
 
-static void close_from(int first) {
-#ifdef SYS_close_range
-  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-#endif
-  for (int fd = first; fd < sysconf(_SC_OPEN_MAX); fd++) close(fd);
-}
-
 /* It ends with the one it works for, has no other files of that one, hands none to programs that
    a driver starts, and writes no core where it dies. */
 static void settle_in(void) {
@@ -69,7 +63,7 @@ static void settle_in(void) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTTOU, SIG_IGN);
   fcntl(CLC_SOCKET_FD, F_SETFD, FD_CLOEXEC);
-  close_from(CLC_SOCKET_FD + 1);
+  clc_closefrom(CLC_SOCKET_FD + 1);
 }
 
 /* Nothing of a driver has run by then. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,14 +150,19 @@ static int open_descriptors(clc_Process *p, int *theirs) {
   return p->socket >= 0 && *theirs >= 0;
 }
 
-/* In a group of its own, so that Ctrl-C is ours alone and what it started ends with it. */
-static void set_attributes(posix_spawnattr_t *a) {
+void clc_closefrom(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  for (int fd = first; fd < sysconf(_SC_OPEN_MAX); fd++) close(fd);
+}
+
+void clc_setspawn(posix_spawnattr_t *a, int flag) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_init(a);
-  posix_spawnattr_setflags(a,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(a, (short)(flag | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   posix_spawnattr_setpgroup(a, 0);
   posix_spawnattr_setsigmask(a, &none);
   posix_spawnattr_setsigdefault(a, &all);
@@ -174,7 +180,8 @@ static int spawn(clc_Process *p, const char *lua, int theirs, char **environment
   char *const argv[] = {(char *)lua, "-e", CODE, NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
-  set_attributes(&attributes);
+  clc_setspawn(&attributes,
+               POSIX_SPAWN_SETPGROUP); /* Ctrl-C is ours alone; what it started ends with it */
   posix_spawn_file_actions_init(&files);
   int code = set_files(&files, p, theirs);
   if (code == 0) code = posix_spawnp(&p->pid, lua, &files, &attributes, argv, environment);

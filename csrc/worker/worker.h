@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <lua.h>
+#include <spawn.h>
 #include <sys/types.h>
 
 #include "base/base.h"
@@ -62,6 +63,13 @@ const char *clc_findinterpreter(char *room, size_t size);
  */
 int clc_spawn(clc_Process *p, const char *lua, const char *writable, const char *readable);
 
+/* Fills the attributes of a process that starts with all signals as they are by default;
+   POSIX_SPAWN_SETPGROUP: in a group of its own. */
+void clc_setspawn(posix_spawnattr_t *a, int flag);
+
+/* Closes all descriptors from one on, in a process that has just begun. */
+void clc_closefrom(int first);
+
 /* Whether the process has ended, or was reaped by others; it stays to be reaped. */
 int clc_hasended(const clc_Process *p);
 
@@ -91,6 +99,11 @@ void clc_closeprocess(clc_Process *p);
 /* Pushes what of a sandbox (sandbox.h) workers have on this machine: "files, system calls, tasks"
    or less, or "none". */
 void clc_pushsandbox(lua_State *L);
+
+/* --- a process that nobody waits for: behind.c ------------------------------- */
+
+/* Functions for the library alone. */
+void clc_openbehind(lua_State *L);
 
 /* --- a worker: worker.c ---------------------------------------------------- */
 

@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: MIT
 local answers = require "clcompute.answers"
-local behind = require "clcompute.tuning.behind"
 local cl = require "clcompute"
 local helper = require "spec.helper"
 local internal = require "clcompute.core.internal"
+local behind = require "clcompute.tuning.behind" -- which needs the core
 local tuning = require "clcompute.tuning"
 
 describe("plain kernels for now", function()
-  local answers_before, builds_all = {}, internal.builds_all
+  local answers_before, builds_all, builds = {}, internal.builds_all, behind.builds
   local kept, asked -- the verdict that is known; how often one was found out
 
   --- A GPU that nobody has, so that what is done is counted from the start.
   local number = 0
   local function gpu(changes)
     number = number + 1
-    local device = { type = "gpu", name = "A GPU", vendor = "NVIDIA", platform = "CUDA", driver = "1", version = "3.0",
-      place = ("pretended %d"):format(number), local_memory = 49152, max_group_size = 1024, compute_units = 132,
+    local device = { type = "gpu", name = "A GPU " .. number, vendor = "NVIDIA", platform = "CUDA", driver = "1", version = "3.0",
+      place = "pretended", local_memory = 49152, max_group_size = 1024, compute_units = 132,
       compute_capability = 90, vector_width_float = 1, vector_width_double = 1 }
     for key, value in pairs(changes or {}) do device[key] = value end
     return device
@@ -34,7 +34,7 @@ describe("plain kernels for now", function()
 
   after_each(function()
     for name, f in pairs(answers_before) do answers[name] = f end
-    internal.builds_all = builds_all
+    internal.builds_all, behind.builds = builds_all, builds
   end)
 
   it("serve systems on a GPU until they have taken as long as the build, each dtype for itself", function()
@@ -84,48 +84,41 @@ describe("plain kernels for now", function()
     assert.equal(0, asked)
   end)
 
-  it("serve longer where another process builds the fast ones, which begins when they have served a while", function()
-    local begin, begun = behind.begin, {}
-    behind.begin = function(_, operation, dtype)
-      begun[#begun + 1] = operation .. " " .. dtype
-      return true
+  --- How behind.builds answers from now on; the builds that were asked for.
+  local function answer_builds(is_built)
+    local asked_for = {}
+    behind.builds = function(_, operation, dtype)
+      asked_for[#asked_for + 1] = operation .. " " .. dtype
+      return is_built
     end
-    local d, cpu = gpu(), gpu { type = "cpu", vector_width_float = 16 }
-    local kernels = {}
-    for _, work in ipairs { (1 << 27) - 1, 1, 1 << 31, 1 << 31 } do
-      kernels[#kernels + 1] = ("%s %d"):format(tuning.of(cpu, "gemm", "float", work).kernel, #begun)
-    end
-    local systems = {}
-    for _, work in ipairs { 1 << 26, 1 << 33, 1 << 33 } do
-      systems[#systems + 1] = tostring(tuning.of(d, "lu", "double", work).is_for_now)
-    end
-    behind.begin = begin
-    assert.same({ "naive 0", "naive 1", "naive 2", "panels 2" }, kernels)
-    assert.same({ "1", "1", "nil" }, systems)
-    assert.same({ "gemm float", "gemm float", "lu double", "lu double" }, begun)
-    assert.equal(2, asked)
+    return asked_for
+  end
+
+  local function cpu() return gpu { type = "cpu", vector_width_float = 16, compute_units = 2 } end
+
+  it("serve as long as another process builds, which is begun when they have served a while", function()
+    local asked_for, d = answer_builds(true), cpu()
+    assert.equal("naive", tuning.of(d, "gemm", "float", (1 << 27) - 1).kernel)
+    assert.same({}, asked_for)
+    for _ = 1, 3 do assert.equal("naive", tuning.of(d, "gemm", "float", (1 << 31) - 1).kernel) end
+    assert.same({ "gemm float", "gemm float", "gemm float" }, asked_for)
+    assert.equal(1, tuning.of(gpu(), "lu", "double", 1 << 30).is_for_now)
+    assert.equal(0, asked)
+    asked_for = answer_builds(false)
+    assert.equal("panels", tuning.of(d, "gemm", "float", 1).kernel)
+    assert.same({ "gemm float" }, asked_for)
+    assert.equal(1, asked)
   end)
 
-  it("have one process started for each operation and dtype of a whole device", function()
-    local files, commands = require "clcompute.files", {}
-    local folder, execute = files.cache_folder, os.execute
-    files.cache_folder = function() return "/a/folder" end
-    rawset(os, "execute", function(command)
-      commands[#commands + 1] = command
-      return true
-    end)
-    local d = gpu { place = "907:0" }
-    local begun = { behind.begin(d, "gemm", "float"), behind.begin(d, "gemm", "float"), behind.begin(d, "lu", "float"),
-      behind.begin(gpu { place = "907:0 part 1 of 2" }, "gemm", "float") }
-    rawset(os, "execute", execute)
-    files.cache_folder = folder
-    assert.same({ true, true, true, false }, begun)
-    assert.equal(2, #commands)
-    assert.matches('"907:0".*"gemm".*"float"', commands[1])
+  it("leave a call that takes as long as the build to the fast ones, also while another process builds", function()
+    local asked_for = answer_builds(true)
+    assert.equal("panels", tuning.of(cpu(), "gemm", "float", 1 << 31).kernel)
+    assert.is_nil(tuning.of(gpu(), "lu", "float", 1 << 31).is_for_now)
+    assert.same({}, asked_for)
   end)
 
   it("serve products", function()
-    local d = gpu { type = "cpu", vector_width_float = 16 }
+    local d = cpu()
     assert.equal("naive", tuning.of(d, "gemm", "float", 1 << 30).kernel)
     assert.equal("panels", tuning.of(d, "gemm", "float", 1 << 30).kernel)
     assert.equal(1, asked)

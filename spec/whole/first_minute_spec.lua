@@ -239,12 +239,6 @@ describe("the first minute", function()
     for _ = 1, 70 do multiply() end
   ]]
 
-  --- Waits for a file; whether it came.
-  local function comes(path)
-    local look = "for i in $(seq 300); do [ -s %s ] && echo there && break; sleep 0.1; done"
-    return shell(look:format(path)) == "there\n"
-  end
-
   --- Has the building process, which runs no script, build by the Lua code `build`.
   local function replace_build(build)
     environment.LUA_INIT_5_4 = "@" .. helper.write(folder .. "/init.lua", ([[
@@ -254,8 +248,11 @@ describe("the first minute", function()
         local found = find(name)
         if name == "clcompute.tuning" then
           function found.of(device, operation, dtype)
-            local file <close> = assert(io.open("%s/began", "a"))
-            file:write(device.place, " ", operation, " ", dtype, "\n")
+            local function append(path, text)
+              local file <close> = assert(io.open("%s/" .. path, "a"))
+              file:write(text, "\n")
+            end
+            append("began", table.concat({ device.place, operation, dtype, os.getenv "CLCOMPUTE_BUILD" }, " "))
             %s
           end
         end
@@ -263,31 +260,57 @@ describe("the first minute", function()
       end]]):format(folder, build))
   end
 
-  --- A command that runs MANY, and tells whether plain kernels go on and compute the same.
-  local function many()
-    return command_of(helper.write(folder .. "/many.lua", "local cl = require 'clcompute' local d = cl.device()\n"
-      .. MANY .. "print(is_plain(), first == multiply())"))
+  local HELD = [[
+    os.execute "cd %s; for i in $(seq 200); do [ -e go ] && break; sleep 0.1; done"
+    append("ended", "ended")]]
+
+  --- A command that runs this code, and MANY between.
+  local function many(name, before, behind)
+    return command_of(helper.write(("%s/%s.lua"):format(folder, name),
+      table.concat({ "local cl = require 'clcompute' local d = cl.device()", before, MANY, behind }, "\n")))
   end
 
   it("has fast kernels built by one process more, which outlives the script, when plain ones served a while", function()
     if device.type ~= "cpu" then return pending "it takes more products there" end
-    replace_build(([[os.execute "sleep 1; echo ended >%s/ended"]]):format(folder))
-    local command = many()
-    assert.equal("true\ttrue\ntrue\ttrue\n", (shell(("%s & %s; wait"):format(command, command))))
-    assert.is_true(comes(folder .. "/ended"))
-    assert.equal(device.place .. " gemm float\n", helper.read(folder .. "/began"))
+    replace_build(HELD:format(folder))
+    local told = "print(is_plain(), first == multiply())"
+    local both = ("%s & %s; wait"):format(many("first", "", told), many("second", "", told))
+    assert.equal("true\ttrue\ntrue\ttrue\n", orchestrate(both .. "; until_there began; [ -e ended ] && echo late"))
+    assert.equal(device.place .. " gemm float here\n", helper.read(folder .. "/began"))
+    orchestrate "touch go; until_there ended"
+    assert.equal("ended\n", helper.read(folder .. "/ended"))
   end)
 
-  it("goes on with plain kernels where that process fails", function()
+  it("leaves that process none of the script's files, so that nobody waits for its end", function()
     if device.type ~= "cpu" then return pending "it takes more products there" end
-    replace_build [[error "it fails"]]
-    assert.equal("true\ttrue\n", (shell(many() .. " 2>&1")))
-    assert.is_true(comes(folder .. "/began"))
-    assert.is_nil(files():find "verdicts")
+    replace_build(HELD:format(folder))
+    local script = many("piped", [[local pipe = io.popen("cat >/dev/null", "w")]], "print(pipe:close())")
+    assert.equal("true\texit\t0\n", (orchestrate(script .. "\n[ -e ended ] && echo late\ntouch go; until_there ended")))
+  end)
+
+  it("computes by plain kernels while that process is lost, and builds itself then", function()
+    if device.type ~= "cpu" then return pending "it takes more products there" end
+    replace_build [[append("failed", "it fails") error "it fails"]]
+    local output = orchestrate(many("failing", "", [[
+      local answers, asked = require "clcompute.answers", 0
+      function answers.verdict()
+        asked = asked + 1
+        return "unknown"
+      end
+      local start = cl.clock()
+      while asked == 0 and cl.clock() - start < 60 do
+        multiply()
+        tuning.of(d, "gemm", "float", d.compute_units << 28)
+      end
+      print(asked > 0, first == multiply())]]))
+    assert.equal("true\ttrue\n", output)
+    assert.equal("it fails\n", helper.read(folder .. "/failed"))
   end)
 
   it("starts no other process where CLCOMPUTE_BUILD or the cache say so", function()
-    local script = [[print(require "clcompute.tuning.behind".begin(d, "gemm", "float"))]]
+    local script = [[print(require "clcompute.tuning.behind".builds(d, "gemm", "float", "a key"))]]
+    replace_build ""
+    assert.equal("true\n", run(script))
     for name, value in pairs { CLCOMPUTE_BUILD = "here", CLCOMPUTE_CACHE = "off" } do
       assert.equal("false\n", run(script, { [name] = value }))
     end
@@ -306,7 +329,7 @@ describe("the first minute", function()
     for call, expected in pairs { clBuildProgram = "true", clCreateKernel = "true",
       clEnqueueNDRangeKernel = "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES" } do -- which plain ones need too
       local output = run(([[
-        local tuning, clcount, work = require "clcompute.tuning", require "clcount", 1 << 32
+        local tuning, clcount, work = require "clcompute.tuning", require "clcount", math.huge
         local a = d:buffer { { 1, 2 }, { 3, 4 } }
         local plain, queued = cl.gemm(a, a):string(), cl.gemm(a, a)
         clcount.fail("%s", -5, 1, 1000)

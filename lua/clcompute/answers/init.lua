@@ -31,6 +31,11 @@ function answers.kept_verdict(device, test)
   return require "clcompute.answers.known_answer".kept_verdict(device, test)
 end
 
+--- What a verdict depends on: driver and device, the text of the kernels, whether they are built in a worker.
+function answers.key(device, test)
+  return require "clcompute.answers.known_answer".key(device, test)
+end
+
 --- Whether a device's own work-group functions are right.
 function answers.has_collectives(device)
   return answers.verdict(device, compiler_tests.collectives) == "ok"

@@ -65,7 +65,7 @@ local function text_of(kernels)
 end
 
 --- What a verdict depends on.
-local function key_of(device, test)
+function known_answer.key(device, test)
   local facts = table.concat({ device.platform, device.name, device.driver, device.version }, " | ")
   local name = test.kernels and ("%s [%s]"):format(test.name, text_of(test.kernels)) or test.name
   -- POCL's worker keeps builds of its own: what is judged in this process is not built there
@@ -87,7 +87,7 @@ end
 --- compute(...) without an error, as if the verdict were good: an operation would ask for its own, which runs the
 -- test again, and take another kernel than the one to be tested. The core forgets that it took this one.
 local function compute_unjudged(device, test, held)
-  local key = key_of(device, test)
+  local key = known_answer.key(device, test)
   local verdict = verdicts[key]
   verdicts[key] = "ok"
   local results = table.pack(pcall(compute, device, test, held))
@@ -186,7 +186,7 @@ local looked = {} -- when, by test and device
 
 --- The verdict that is known already, or nil.
 function known_answer.kept_verdict(device, test)
-  local key, now = key_of(device, test), require "clcompute.core".clock()
+  local key, now = known_answer.key(device, test), require "clcompute.core".clock()
   if not verdicts[key] and now - (looked[key] or -math.huge) > LOOK_AGAIN then
     verdicts[key], looked[key] = recall(require "clcompute.files", key), now
   end
@@ -195,7 +195,7 @@ end
 
 --- What a device makes of a test; `clcompute.answers` says what it takes and returns.
 function known_answer.verdict(device, test)
-  local key = key_of(device, test)
+  local key = known_answer.key(device, test)
   if verdicts[key] then return verdicts[key] end
   local found, verdict = find_at_once(device, test, key)
   if not found then error(verdict, 0) end -- the next one asks again

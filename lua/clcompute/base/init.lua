@@ -4,7 +4,6 @@
 
 local base = {
   arity = require "clcompute.base.arity",
-  code_process = require "clcompute.base.code_process",
   columns = require "clcompute.base.columns",
   format = require "clcompute.base.format",
   interrupt = require "clcompute.base.interrupt",

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Shell commands, for what looks at the machine: the doctor, the command line, the suite. Of the library itself one
--- function alone starts a process: clcompute.tuning.behind.
+--- Shell commands, for what looks at the machine: the doctor, the command line, the suite. Of the library itself
+-- clcompute.tuning.behind alone starts a process, in C.
 
 local process = {}
 

@@ -3,44 +3,49 @@
 -- verdict in the cache. A thread could not do it, as POCL compiles under the lock that every launch takes
 -- (docs/performance.md, "The first minute"). The process outlives a script that ends early: the next run gains.
 
-local base = require "clcompute.base"
+local files = require "clcompute.files"
+local internal = require "clcompute.core.internal"
 
 local behind = {}
 
 local LONGEST = 300 -- seconds: by then a driver hangs
 
--- Of those that processes start together for the same kernels the first one goes on.
+-- Of the processes that are started for the same kernels the first one goes on; those for a device take turns.
 local PROGRAM = [[
+package.path, package.cpath = %q, %q
 local cl = require 'clcompute'
-local lock <close> = require 'clcompute.core.internal'.lock(%q, true)
+local internal = require 'clcompute.core.internal'
+internal.stand_alone(%d)
+local lock <close> = internal.lock(%q, true)
 if not lock then return end
+local turn <close> = internal.lock(%q)
 require 'clcompute.tuning'.of(cl.device(%q, { isolated = %s, careful = %s }), %q, %q)]]
 
 --- Whether what another process builds reaches this one; `CLCOMPUTE_BUILD=here` asks for none.
 local function can_reach(device)
-  return device.place:find "^%d+:%d+$" and require "clcompute.files".cache_folder()
-    and os.getenv "CLCOMPUTE_BUILD" ~= "here"
+  return device.place:find "^%d+:%d+$" and files.cache_folder() and os.getenv "CLCOMPUTE_BUILD" ~= "here"
 end
 
-local function start(device, operation, dtype)
-  if not (can_reach(device) and base.process.interpreter()) then return false end
-  local code = PROGRAM:format(("behind %s %s %s"):format(device.place, operation, dtype), device.place,
-    device.isolated or nil, device.careful, operation, dtype)
-  local command = base.code_process.command(code)
-  return os.execute(("timeout %d %s </dev/null >/dev/null 2>&1 &"):format(LONGEST, command)) == true
+local function start(device, operation, dtype, key)
+  if not can_reach(device) then return nil end
+  return internal.start_behind(PROGRAM:format(package.path, package.cpath, LONGEST, "behind " .. key,
+    "behind " .. device.name, device.place, device.isolated, device.careful, operation, dtype))
 end
 
-local begun = {} -- whether there is one, by device, operation and dtype
+local processes = {} -- their numbers, by what they build; false: it has ended, or there can be none
 
---- Starts the process that builds an operation's fast kernels, once.
+--- Whether another process builds an operation's fast kernels. The first question starts it.
 -- @tparam Device device
 -- @string operation
 -- @string dtype
--- @treturn boolean whether there is one
-function behind.begin(device, operation, dtype)
-  local key = ("%s %s %s"):format(device.place, operation, dtype)
-  if begun[key] == nil then begun[key] = start(device, operation, dtype) end
-  return begun[key]
+-- @string key what the verdict on the kernels depends on
+-- @treturn boolean
+function behind.builds(device, operation, dtype, key)
+  local process = processes[key]
+  if process == nil then process = start(device, operation, dtype, key) or false end
+  if process and internal.has_ended(process) then process = false end
+  processes[key] = process
+  return process ~= false
 end
 
 return behind

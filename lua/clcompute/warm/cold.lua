@@ -2,7 +2,7 @@
 --- What the first call of an operation costs on empty caches, ours and the drivers', in seconds of processor time: on a
 -- busy machine they change less than those of the clock. Each runs in a process of its own with folders of its own.
 
-local code_process = require("clcompute.base").code_process
+local code_process = require "clcompute.warm.code_process"
 local pocl_log = require "clcompute.warm.pocl_log"
 local process = require("clcompute.base").process
 

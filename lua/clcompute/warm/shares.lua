@@ -4,9 +4,10 @@
 
 local calls = require "clcompute.warm.calls"
 local base = require "clcompute.base"
+local code_process = require "clcompute.warm.code_process"
 local internal = require "clcompute.core.internal"
 
-local code_process, process = base.code_process, base.process
+local process = base.process
 
 local shares = {}
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Processes that run Lua code with the modules that this one finds.
 
-local process = require "clcompute.base.process"
+local process = require("clcompute.base").process
 
 local code_process = {}
 
