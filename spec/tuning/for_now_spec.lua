@@ -14,8 +14,8 @@ describe("plain kernels for now", function()
   local number = 0
   local function gpu(changes)
     number = number + 1
-    local device = { type = "gpu", name = "A GPU " .. number, vendor = "NVIDIA", platform = "CUDA", driver = "1", version = "3.0",
-      place = "pretended", local_memory = 49152, max_group_size = 1024, compute_units = 132,
+    local device = { type = "gpu", name = "A GPU " .. number, vendor = "NVIDIA", platform = "CUDA", driver = "1",
+      version = "3.0", place = "pretended", local_memory = 49152, max_group_size = 1024, compute_units = 132,
       compute_capability = 90, vector_width_float = 1, vector_width_double = 1 }
     for key, value in pairs(changes or {}) do device[key] = value end
     return device

@@ -543,6 +543,13 @@ add("transfers by mapping", "abcd", function(d)
   return internal.read_mapped(internal.write_mapped(d:empty("uchar", 4), "abcd"))
 end)
 
+add("a process behind, without which plain kernels serve", true, function()
+  local internal = require "clcompute.core.internal"
+  local process = internal.start_behind "os.exit(true)"
+  repeat until not process or internal.has_ended(process)
+  return true
+end)
+
 add("clcompute.loops", { 2, 4, 6 }, function(d)
   local loops = require "clcompute.loops"
   local double <const> = assert(loops.compile("return function(x, n) for i = 1, n do x[i] = x[i] * 2 end end", {
