@@ -12,7 +12,7 @@ local LONG = os.getenv "LONG" ~= nil
 
 -- One of so many faults is tried. A simulator compiles sooner and runs later.
 local STRIDE = {
-  calls = { simulator = LONG and 3 or 61, device = LONG and 1 or 127 },
+  calls = { simulator = LONG and 11 or 61, device = LONG and 1 or 127 },
   allocations = { simulator = LONG and 7 or 193, device = LONG and 7 or 503 },
   system = { simulator = LONG and 1 or 23, device = LONG and 1 or 47 },
 }
