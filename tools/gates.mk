@@ -208,4 +208,5 @@ coverage-report:
 	@$(REPORT_COVERAGE)
 
 coverage-clean:
+	mkdir -p build/coverage
 	find build/coverage -name '*.gcda' -delete

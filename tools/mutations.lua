@@ -17,13 +17,13 @@ local BUFFERS = "LUA_CPATH_5_4=$CPATH lua5.4 /usr/bin/busted spec/buffer/buffer_
 local mutations = {
   { name = "a handle that is made before its userdata", file = "buffer/memory", found_by = LIVES,
     old = [[
-  clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  clc_Buffer *b = clc_pushbuffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);
 ]],
     new = [[
   const cl_mem early = clCreateBuffer(d->context->cl, CL_MEM_READ_WRITE, bytes, NULL, NULL);
-  clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  clc_Buffer *b = clc_pushbuffer(L, d, dtype, shape);
   lua_remove(L, -2);
   b->mem = early;
   d->context->bytes += b->allocated = bytes;
