@@ -609,16 +609,42 @@ end
 
 helper.describe_each("a slice", function(d)
   it("is not written to, since its buffer would stay as it is; its copy is", function()
-    local m, one = d:zeros("float", 3, 2), d:zeros("float", 1, 1)
+    local m, one = d:full("float", 2, 3, 2), d:zeros("float", 1, 1)
+    local like, at = d:full("float", 1, 3, 1), d:buffer({ { 1 }, { 2 }, { 3 } }, "int")
+    local p = d:program "kernel void f(global float *x) { x[get_global_id(0)] = 9; }"
+    local compiled = require("clcompute.loops").compile("return function(x) for i = 1, #x do x[i][1] = 9 end end")
     for _, write in ipairs {
       function(s) s:fill(7) end, function(s) s[1][1] = 9 end, function(s) s:set(1, 1, 9) end,
       function(s) s:write { { 1 }, { 2 }, { 3 } } end, function(s) s:write_rect { { 1 } } end,
       function(s) one:copy_rect { to = s } end, function(s) s:reshape(3):fill(1) end,
+      function(s) p.f(3, s) end, function(s) p.f(3, { x = s:as "int":as "float" }) end, compiled,
+      function(s) cl.saxpy(1, like, s) end, function(s) cl.saxpy(1, like, like, { out = s }) end,
+      function(s) cl.map("1.0f", {}, { out = s }) end, function(s) cl.scan("a + b", like, { out = s }) end,
+      function(s) cl.gemm(like, one, { c = s }) end, function(s) cl.sort(s, { out = s }) end,
+      function(s) cl.where("x > 0", like, 1, { out = s }) end, function(s) cl.scatter(like, at, s) end,
     } do
-      helper.raises("a slice of b is no view: b:write_rect", write, m:slice(nil, { 2, 2 }))
+      helper.raises("b:write_rect, copy_rect{ to = b } and cl.where", write, m:slice(nil, { 2, 2 }))
+      helper.raises("b:write_rect, copy_rect{ to = b } and cl.where", write, m:view(nil, { 2, 2 }))
     end
     assert.same({ { 4 }, { 4 }, { 4 } }, m:slice(nil, { 2, 2 }):copy():fill(4):read())
-    assert.equal(6, m.count)
+    assert.same({ { 2, 2 }, { 2, 2 }, { 2, 2 } }, m:read())
+  end)
+
+  it("is read by kernels that say const, and through images", function()
+    local m, out = d:buffer { { 1, 2 }, { 3, 4 } }, d:zeros("float", 2)
+    local p = d:program [[
+      kernel void f(global const float *x, global float *out) { int i = get_global_id(0); out[i] = x[i]; }
+      kernel void g(read_only image1d_buffer_t x, global float *out) {
+        int i = get_global_id(0);
+        out[i] = read_imagef(x, i).x + 1;
+      }]]
+    p.f(2, m:slice(nil, 2), out)
+    assert.same({ 2, 4 }, out:read())
+    local ok, image = pcall(d.image, d, "r float", m:slice(nil, 1))
+    if not ok then return end -- there are none on buffers
+    p.g(2, image, out)
+    assert.same({ 2, 4 }, out:read())
+    helper.raises("cl.where change parts of b", image.buffer, d:image("r float", 2, 1), m:slice({ 1, 1 }))
   end)
 
   it("takes what it says along every dimension, for every dtype", function()
@@ -687,5 +713,16 @@ helper.describe_each("a slice", function(d)
       helper.raises(case[1], m.slice, m, case[2], case[3], case[4])
     end
     helper.raises("write b:slice({ 2, 4 })", m.slice, m:reshape(12), 2, 4)
+    helper.raises("4 .. 4 is outside 1 .. 3", m.view, m, 4, { 1, 2 })
+    helper.raises("view: at most 2 arguments expected, got 3", m.view, m, 1, 2, 3)
+  end)
+
+  it("is what a view of lists is", function()
+    local m = operand(d, "int", { 10, 6 }, 1)
+    for _, cuts in ipairs { { { 1, 10, 2 }, { 3, 5 } }, { { 2, 9, 3 } }, { 4, { 1, 6, 5 } }, { { 3, 2 }, 6 } } do
+      local want, got = sliced(m, cuts), m.buffer:view(table.unpack(cuts))
+      assert.same(want.shape, got.shape)
+      assert.same(want.values, flat_of(got))
+    end
   end)
 end)

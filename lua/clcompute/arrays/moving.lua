@@ -54,7 +54,7 @@ end
 
 function moving.scatter(values, indices, out)
   local source = operands.describe("scatter", "argument 1", values)
-  local target = operands.describe("scatter", "argument 3", out)
+  local target = operands.describe_target("scatter", "argument 3", out)
   if source.dtype ~= target.dtype then
     error(("scatter: argument 3 has %s elements, but argument 1 has %s"):format(target.dtype, source.dtype), 0)
   end

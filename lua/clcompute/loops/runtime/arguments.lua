@@ -144,8 +144,9 @@ function arguments.is_released(buffer)
   return not ok
 end
 
-local function take_buffer(row, value)
+local function take_buffer(row, value, is_written)
   if arguments.is_released(value) then fail(row, "the buffer is released") end
+  if is_written[row.variable] then require("clcompute.core.internal").enqueue.check_target(row.label, value) end
   local shape, dtype, rank = value.shape, value.dtype, row.variable.rank
   if #shape ~= rank then
     fail(row, "the function uses %d subscript%s, the buffer has %d dimension%s", rank, rank == 1 and "" or "s", #shape,
@@ -233,7 +234,7 @@ function arguments.take(rows, values, base, is_written)
       taken.numbers[variable] = value
       letters[i] = LETTER[kind.type]
     elseif is_buffer(value) then
-      array, kind = take_buffer(row, value)
+      array, kind = take_buffer(row, value, is_written)
       letters[i] = kind.dtype
     elseif type(value) == "table" then
       local known = type(seen[value]) == "table" and seen[value]
