@@ -265,7 +265,8 @@ function Buffer:eval() end
 
 ---The OpenCL handle of the buffer's memory, as light userdata for a C library. It stays the buffer's: never release it,
 ---and do not use it after the buffer was released or collected. A view has the handle of the whole memory and begins at
----an offset in it.
+---an offset in it. Expressions that wait for its elements are computed; those that a script writes later see what the
+---library wrote by then.
 ---```lua
 ---local memory, offset = d:zeros("float", 8):view(3, 8):raw()
 ---print(type(memory), offset >= 2) --> userdata	true

@@ -146,14 +146,15 @@ end
 
 local function take_buffer(row, value, is_written)
   if arguments.is_released(value) then fail(row, "the buffer is released") end
-  if is_written[row.variable] then require("clcompute.core.internal").enqueue.check_target(row.label, value) end
+  local internal = require "clcompute.core.internal"
+  if is_written[row.variable] then internal.enqueue.check_target(row.label, value) end
   local shape, dtype, rank = value.shape, value.dtype, row.variable.rank
   if #shape ~= rank then
     fail(row, "the function uses %d subscript%s, the buffer has %d dimension%s", rank, rank == 1 and "" or "s", #shape,
       #shape == 1 and "" or "s")
   end
   if dtype == "half" then fail(row, "buffers of half are not supported; copy it to one of float") end
-  local memory, first = value:raw()
+  local memory, first = internal.memory(value)
   return { row = row, variable = row.variable, buffer = value, shape = shape, memory = memory, first = first,
     dtype = dtype }, { kind = "buffer", dtype = dtype, rank = rank }
 end
