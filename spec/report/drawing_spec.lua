@@ -101,6 +101,14 @@ describe("a plot", function()
     local page = cl.plot({ 1, 2 }, { title = "a < b" }):html()
     assert.matches("^<!doctype html>.*<title>a &lt; b</title>.*<svg", page)
     assert.matches('viewBox="0 0 500 ', cl.plot({ 1, 2 }):svg { width = 500 }, 1, true)
+    local several = cl.plot({ 1, 2 }, { title = "a" }):html(cl.plot { 3, 4 }, cl.picture({ { 1 } }, { title = "c" }))
+    assert.matches("<h1>a</h1>.*<figcaption>a</.*<figcaption>Plot</.*<figcaption>c</", several)
+    local ids = {}
+    for id in several:gmatch ' id="(.-)"' do
+      assert.is_nil(ids[id])
+      ids[id] = true
+    end
+    helper.raises("html: drawing expected, got table", function() cl.plot({ 1, 2 }):html({}) end)
     helper.raises("svg: there is nothing to draw", function() cl.plot({ nan }):svg() end)
     helper.raises("html: there is nothing to draw", function() cl.plot({}):html() end)
     helper.raises("a drawing has no field 'save'; write matrix:save(path .. \".png\") or io.open(path .. \".html\"",
