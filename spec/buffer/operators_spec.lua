@@ -589,7 +589,7 @@ helper.describe_each("an expression", function(d)
       { "'&' takes integers, got a float", function() return whole & 1.5 end },
       { "the right operand of '+': 300 does not fit uchar", function() return whole + 300 end },
       { "cl.lt(a, b)", function() return x < x end },
-      { "cl.le(a, b)", function() return x >= x end },
+      { "cl.le(a, b) compares the elements, cl.ge(a, b) for a >= b", function() return x >= x end },
       { "eq: argument 1: buffer or number expected, got table", function() return cl.eq({}, x) end },
       { "eq: a buffer expected among the arguments, got two numbers", function() return cl.eq(1, 2) end },
       { "sqrt: argument 1: buffer expected, got number", function() return cl.sqrt(1) end },

@@ -136,7 +136,7 @@ describe("a plot", function()
     helper.raises("options: 'height': an integer from 1 to 10000 expected, got 1e+300", cl.plot, { 1 },
       { height = 1e300 })
     helper.raises("options: 'colours': one of 24bit, 256, none expected, got 8", cl.plot, { 1 }, { colours = "8" })
-    helper.raises("options: unknown key 'log'", cl.plot, { 1 }, { log = 2 })
+    helper.raises("plot: unknown option 'log'; there are: ascii, colours", cl.plot, { 1 }, { log = 2 })
     assert.matches("^%S*drawing_spec%.lua:%d+: plot", helper.raises("x:", function() cl.plot(1) end))
   end)
 end)
