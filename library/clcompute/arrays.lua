@@ -184,8 +184,8 @@ function cl.scatter(values, indices, out) end
 ---
 ---Errors: dtypes that differ, or extents of other axes; an axis that there is not.
 ---```lua
+---print(cl.concat(d:zeros("float", 2, 3), d:zeros("float", 2, 3), { axis = 2 }).shape[2]) --> 6
 ---print(#cl.concat(d:zeros("float", 2, 3), d:zeros("float", 1, 3))) --> 3
----print(cl.concat(d:zeros("float", 2, 3), d:zeros("float", 2, 1), { axis = 2 }).shape[2]) --> 4
 ---```
 ---@param a clcompute.Buffer
 ---@param ... clcompute.Buffer|clcompute.ConcatOptions
