@@ -277,10 +277,9 @@ helper.describe_soonest("conditions of any shape", function(d)
       local a, a_at = operand(shape, shape)
       local b, b_at = operand(going_with(shape), shape)
       local mask, mask_at = operand(going_with(shape), shape)
-      local got, expected = nil, {}
-      local is_mask, is_number = trial % 2 == 0, trial % 3 == 0
+      local is_mask, is_number, expected = trial % 2 == 0, trial % 3 == 0, {}
       if is_number then b, b_at = 3, function() return 3 end end
-      if is_mask then got = cl.where(mask, a, b) else got = cl.where("a > b", a, b) end
+      local got = cl.where(is_mask and mask or "a > b", a, b)
       for i = 0, count - 1 do
         local holds = mask_at(i) ~= 0
         if not is_mask then holds = a_at(i) > b_at(i) end

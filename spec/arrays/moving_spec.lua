@@ -156,7 +156,7 @@ helper.describe_each("moving elements", function(d)
       { "concat", "argument 2: buffer expected, got nil", x, nil, x },
       { "concat", "argument 2 has int elements, but argument 1 has float", x, i },
       { "concat", "argument 2 has shape 1 x 3, but argument 1 has 3", x, x:reshape(1, 3) },
-      { "concat", "argument 2 has shape 3 x 1, but argument 1 has 1 x 3; extents beyond that of axis 1", x:reshape(1, 3),
+      { "concat", "argument 2 has shape 3 x 1, but argument 1 has 1 x 3; extents beyond that of", x:reshape(1, 3),
         x:reshape(3, 1) },
       { "concat", "extents beyond that of axis 2 must be", x:reshape(1, 3), x:reshape(3, 1), { axis = 2 } },
       { "concat", "option 'axis': 1 .. 1 expected", x, x, { axis = 2 } },

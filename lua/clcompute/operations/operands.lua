@@ -102,8 +102,8 @@ function operands.describe_target(where, what, value)
   return target
 end
 
---- As `describe`, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=, text=
--- of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
+--- As `describe`, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=,
+-- text= of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
 function operands.describe_lazily(where, what, value, name)
   local found = is_deferred(value) and table.pack(expression(value))
   if not found or found.n == 0 then return operands.describe(where, what, value, name) end

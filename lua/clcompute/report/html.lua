@@ -267,9 +267,9 @@ end
 -- @tparam table figures list of {title=, svg=}
 function html.frame(figures)
   local title, parts = figures[1].title, {}
-  for k, figure in ipairs(figures) do
-    local caption = #figures > 1 and text("figcaption", {}, figure.title) or ""
-    parts[k] = element("figure", {}, figure.svg .. caption)
+  for k, one in ipairs(figures) do
+    local caption = #figures > 1 and text("figcaption", {}, one.title) or ""
+    parts[k] = element("figure", {}, one.svg .. caption)
   end
   return page(title, element("div", { class = "page" }, {
     element("header", {}, text("h1", {}, title)),
