@@ -1,16 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- The Mandelbrot set by cl.map, in the terminal and as a picture.
--- Usage: mandelbrot.lua [file.png]
+--- The Mandelbrot set by cl.map, in the terminal, and nearer and nearer on a page.
+-- Usage: mandelbrot.lua [page.html]
 
 local cl = require "clcompute"
-local device = cl.device()
-
-local ROWS, COLUMNS = 480, 640
+local out = cl.device():empty("float", 480, 640)
 
 -- How many steps until z leaves a circle, made smooth by how far it went; 0 within the set.
 local ESCAPE = [[
-  float escape(int row, int column) {
-    const float x = -2.2f + 3.2f * column / COLUMNS, y = -1.2f + 2.4f * row / ROWS;
+  float escape(float x, float y) {
     float a = x, b = y;
     for (int n = 1; n <= 200; n++) {
       const float r = a * a + b * b, next = a * a - b * b + x;
@@ -21,9 +18,12 @@ local ESCAPE = [[
     return 0;
   }]]
 
-local steps = cl.map("escape(i / COLUMNS, i % COLUMNS)", {}, {
-  out = device:empty("float", ROWS, COLUMNS),
-  preamble = ("#define ROWS %d\n#define COLUMNS %d\n"):format(ROWS, COLUMNS) .. ESCAPE,
-})
-print(cl.picture(steps))
-if arg[1] then steps:save(arg[1]) end
+local function picture(x, y, width)
+  cl.map("escape(x + width * (i % 640 - 320.f) / 640, y + width * (i / 640 - 240.f) / 640)",
+    { x = x, y = y, width = width }, { out = out, preamble = ESCAPE })
+  return cl.picture(out, { title = ("The Mandelbrot set around %g%+gi, %g wide"):format(x, y, width) })
+end
+
+local whole = picture(-0.6, 0, 3.2)
+print(whole)
+if arg[1] then io.open(arg[1], "w"):write(whole:html(picture(-0.75, 0.1, 0.2), picture(-0.748, 0.1, 0.01))):close() end

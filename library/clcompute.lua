@@ -285,14 +285,16 @@ local Drawing = {}
 ---@return string
 function Drawing:svg(options) end
 
----A page of HTML that holds the drawing and needs nothing else.
+---A page of HTML that holds the drawing, and further ones below it, each with its title, and needs nothing else.
 ---
 ---Errors: as of `Drawing:svg`.
 ---```lua
----print(cl.picture({ { 0, 1 }, { 1, 0 } }):html():sub(1, 15)) --> <!doctype html>
+---local page = cl.picture({ { 0, 1 }, { 1, 0 } }, { title = "a board" }):html(cl.plot({ 1, 4, 9 }, { title = "squares" }))
+---print(page:match "<h1>.-</h1>", select(2, page:gsub("<svg", ""))) --> <h1>a board</h1>	2
 ---```
+---@param ... clcompute.Drawing
 ---@return string
-function Drawing:html() end
+function Drawing:html(...) end
 
 ---@class clcompute.DrawingOptions
 ---@field title? string

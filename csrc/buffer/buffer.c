@@ -142,10 +142,7 @@ static void write_object(lua_State *L, clc_Buffer *b) {
 
 clc_Buffer *clc_checktarget(lua_State *L, int arg) {
   clc_Buffer *b = clc_checkbuffer(L, arg);
-  if (b->is_slice)
-    luaL_error(L,
-               "a slice of b is no view: b:write_rect, copy_rect{ to = b } and cl.where change "
-               "parts of b; slice:copy() is a buffer of its own");
+  if (b->is_slice) luaL_error(L, CLC_SLICE);
   return b;
 }
 
@@ -221,7 +218,11 @@ static int buffer_set(lua_State *L) {
 
 /* --- views ------------------------------------------------------------- */
 
+/* With lists, as libraries of arrays have them, what `slice` gives. */
 static int buffer_view(lua_State *L) {
+  for (int arg = 2; arg <= lua_gettop(L); arg++)
+    if (lua_istable(L, arg)) return clc_slicebuffer(L);
+  clc_checkcount(L, "view", 2, 1);
   clc_Buffer *b = clc_checkbuffer(L, 1);
   size_t first;
   luaL_checkinteger(L, 2);
@@ -386,7 +387,7 @@ void clc_openbuffers(lua_State *L) {
                                          {"copy", buffer_copy, 1},
                                          {"get", buffer_get, CLC_ANY},
                                          {"set", buffer_set, CLC_ANY},
-                                         {"view", buffer_view, 2},
+                                         {"view", buffer_view, CLC_ANY},
                                          {"reshape", buffer_reshape, CLC_ANY},
                                          {"as", buffer_as, 1},
                                          {NULL, NULL, 0}};

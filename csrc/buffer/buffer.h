@@ -41,7 +41,14 @@ clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 clc_Buffer *clc_testbuffer(lua_State *L, int idx);
 clc_Buffer *clc_lookatbuffer(lua_State *L, int arg);
 
-/* The buffer of an argument that a script writes to: no slice, which is a copy to it. */
+/* The method `slice`. */
+int clc_slicebuffer(lua_State *L);
+
+/* What is written to a slice would not be in the buffer it was taken from: an error for all that
+   write. The buffer of an argument that a script writes to. */
+#define CLC_SLICE                                                                                \
+  "a slice of b (b:slice, or b:view of lists) is a copy: b:write_rect, copy_rect{ to = b } and " \
+  "cl.where change parts of b; slice:copy() is a buffer of its own"
 clc_Buffer *clc_checktarget(lua_State *L, int arg);
 
 /* --- memory.c -------------------------------------------------------------- */

@@ -249,10 +249,14 @@ static int combine(lua_State *L) {
   return 1;
 }
 
-/* Upvalues: what was written, and the function that is meant. */
+/* Upvalues: "<" and "lt", or "<=" and "le". Lua has a > b be b < a. */
 static int refuse_order(lua_State *L) {
-  return luaL_error(L, "'%s' of buffers has no one answer: cl.%s(a, b) compares the elements",
-                    lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)));
+  const char *sign = lua_tostring(L, lua_upvalueindex(1));
+  const char *name = lua_tostring(L, lua_upvalueindex(2));
+  return luaL_error(L,
+                    "'%s' of buffers has no one answer: cl.%s(a, b) compares the elements, "
+                    "cl.g%s(a, b) for a >%s b",
+                    sign, name, name + 1, sign + 1);
 }
 
 static int refuse_concat(lua_State *L) {

@@ -19,14 +19,22 @@ static int device_raw(lua_State *L) {
   return 3;
 }
 
-static int buffer_raw(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
-  clc_Buffer *sharer = b;
-  do sharer->room = 0; /* others may use it when it is released here */
-  while ((sharer = sharer->sharer) != b);
+/* Internal: memory(buffer) --> its handle, elements before the first one: to tell memory from
+   another. */
+static int memory(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushlightuserdata(L, b->mem);
   lua_pushinteger(L, (lua_Integer)b->offset);
   return 2;
+}
+
+/* Others may write to it, and use it when it is released here. */
+static int buffer_raw(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1), *sharer = b;
+  clc_beforechange(L, b, NULL);
+  do sharer->room = 0;
+  while ((sharer = sharer->sharer) != b);
+  return memory(L);
 }
 
 /* --- mapped transfers ------------------------------------------------------ */
@@ -124,9 +132,11 @@ static int mapped_write(lua_State *L) {
 void clc_openraw(lua_State *L) {
   static const clc_Function of_device[] = {{"raw", device_raw, 0}, {NULL, NULL, 0}};
   static const clc_Function of_buffer[] = {{"raw", buffer_raw, 0}, {NULL, NULL, 0}};
-  static const luaL_Reg mapped[] = {
-      {"read_mapped", mapped_read}, {"write_mapped", mapped_write}, {NULL, NULL}};
+  static const luaL_Reg internal[] = {{"memory", memory},
+                                      {"read_mapped", mapped_read},
+                                      {"write_mapped", mapped_write},
+                                      {NULL, NULL}};
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_addmethods(L, &clc_buffertype, of_buffer);
-  clc_addinternal(L, mapped);
+  clc_addinternal(L, internal);
 }

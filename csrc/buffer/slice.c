@@ -74,7 +74,7 @@ static void check_count(lua_State *L, const clc_Buffer *b) {
   clc_checkcount(L, "slice", b->shape.n, 1);
 }
 
-static int buffer_slice(lua_State *L) {
+int clc_slicebuffer(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   Cut cuts[CLC_MAXDIMS];
   clc_usedevice(L, b->device);
@@ -99,6 +99,6 @@ static int buffer_slice(lua_State *L) {
 }
 
 void clc_openslices(lua_State *L) {
-  static const clc_Function methods[] = {{"slice", buffer_slice, CLC_ANY}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"slice", clc_slicebuffer, CLC_ANY}, {NULL, NULL, 0}};
   clc_addmethods(L, &clc_buffertype, methods);
 }

@@ -276,7 +276,7 @@ static int image_buffer(lua_State *L) {
     clc_newguarded(L, im->device, im->format.dtype, &im->shape);
     lua_replace(L, 2);
   }
-  b = clc_checkbuffer(L, 2);
+  b = clc_checktarget(L, 2);
   check_elements(L, 2, im, b);
   copy_to_buffer(L, clc_checkimage(L, 1), b); /* a finalizer may have released it */
   return 1;

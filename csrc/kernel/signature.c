@@ -328,6 +328,12 @@ static int is_null(lua_State *L, int idx) {
   return lua_islightuserdata(L, idx) && lua_touserdata(L, idx) == NULL;
 }
 
+/* What a kernel gets without `const` it may write to. */
+static void check_target(const Setter *s, const clc_Buffer *b) {
+  if (b->is_slice && !s->a->is_const)
+    complain(s, "the kernel may write to it (const says that it does not), but " CLC_SLICE);
+}
+
 static void set_buffer(const Setter *s) {
   lua_State *L = s->L;
   if (is_null(L, s->idx)) {
@@ -340,6 +346,7 @@ static void set_buffer(const Setter *s) {
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
   const char *complaint = clc_devicecomplaint(b, s->k->device);
   if (complaint != NULL) complain(s, "%s", complaint);
+  check_target(s, b);
   if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
@@ -384,6 +391,7 @@ static void set_image(const Setter *s) {
   if (im->view != NULL && !s->a->is_const && s->k->device->context->is_pocl)
     complain(s,
              "POCL dies of a kernel that writes to an image on a buffer; let it take the buffer");
+  if (im->view != NULL) check_target(s, im->view);
   check_colour(s, im);
   check_other_access(s, im);
   clc_holdimage(s->L, s->target->recording, s->i, im);

@@ -40,6 +40,7 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
                       luaL_testudata(L, -1, clc_buffertype.tname) ? "buffer" : clc_typename(L, -1));
     const char *difference = push_difference(L, b, like);
     if (difference != NULL) clc_optionerror(L, arg, key, "%s", difference);
+    if (b->is_slice) clc_optionerror(L, arg, key, CLC_SLICE);
   }
   return b;
 }

@@ -38,6 +38,13 @@ static int check_result(lua_State *L) {
   return 1;
 }
 
+/* check_target(what, buffer): raises where a script's writes to it would be lost. */
+static int check_target(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 2);
+  if (b->is_slice) luaL_error(L, "%s: " CLC_SLICE, luaL_checkstring(L, 1));
+  return 0;
+}
+
 /* spread(device, operation, n) --> row, in whose field `kernels` its kernels are kept, work-items,
    workers, elements of a worker */
 static int spread(lua_State *L) {
@@ -85,6 +92,7 @@ static int launch(lua_State *L) {
 static void open_shared(lua_State *L) {
   static const luaL_Reg functions[] = {{"call", clc_callcompiled},
                                        {"check_result", check_result},
+                                       {"check_target", check_target},
                                        {"complaint", complaint},
                                        {"facts", facts},
                                        {"give", give},

@@ -54,7 +54,7 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
   static const char *const keys[] = {"out", NULL};
   clc_checkoptions(L, arg, keys);
   clc_Buffer *out = clc_pushbufferoption(L, arg, "out", x);
-  if (out == NULL) out = y;
+  if (out == NULL) out = clc_checktarget(L, arg - 1); /* y */
   clc_checkshapeof(L, arg, "out", out, &x->shape);
   clc_checkresult(L, "saxpy", out, x, "x");
   clc_checkresult(L, "saxpy", out, y, "y");

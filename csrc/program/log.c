@@ -214,8 +214,7 @@ static const char *push_foreign(lua_State *L, const char *options, cl_int code, 
 static const char *push_origin(lua_State *L, const clc_Source *s, const char *log) {
   int column;
   const int line = next_reference(&log, s->name, &column);
-  if (line == 0 || strcmp(s->name, CLC_UNNAMED) != 0 ||
-      clc_getinternal(L, "find_origin") != LUA_TFUNCTION)
+  if (line == 0 || clc_getinternal(L, "find_origin") != LUA_TFUNCTION)
     return lua_pushliteral(L, "");
   lua_pushstring(L, s->text);
   if (lua_pcall(L, 1, 2, 0) != LUA_OK || !lua_isstring(L, -2)) return lua_pushliteral(L, "");

@@ -177,13 +177,17 @@ function cl.gather(x, indices) end
 ---@return clcompute.Buffer # out
 function cl.scatter(values, indices, out) end
 
----Buffers behind one another, along their first dimension. Queued.
+---@class clcompute.ConcatOptions
+---@field axis? integer along which, from 1; 1 unless given
+
+---Buffers behind one another, along their first dimension, or along another one by a table of options behind them. Queued.
 ---
----Errors: dtypes that differ, or extents beyond the first.
+---Errors: dtypes that differ, or extents of other axes; an axis that there is not.
 ---```lua
+---print(cl.concat(d:zeros("float", 2, 3), d:zeros("float", 2, 3), { axis = 2 }).shape[2]) --> 6
 ---print(#cl.concat(d:zeros("float", 2, 3), d:zeros("float", 1, 3))) --> 3
 ---```
 ---@param a clcompute.Buffer
----@param ... clcompute.Buffer
+---@param ... clcompute.Buffer|clcompute.ConcatOptions
 ---@return clcompute.Buffer
 function cl.concat(a, ...) end

@@ -184,14 +184,16 @@ function Buffer:get(i, ...) end
 function Buffer:set(i, ...) end
 
 ---Rows `first` to `last` as a buffer on the same memory. Prebuilt operations take a view of any start; as an argument
----of a kernel of your own its start must be a multiple of `d.align` bytes.
+---of a kernel of your own its start must be a multiple of `d.align` bytes. With a list, `{ first, last, step }`, for a
+---dimension it is `slice`, whose elements are a copy.
 ---```lua
 ---local b = d:buffer { 1, 2, 3, 4 }
 ---b:view(2, 3):fill(0)
 ---print(b[1], b[2], b[3], b[4]) --> 1.0	0.0	0.0	4.0
+---print(d:arange(1, 60):reshape(10, 6):view({ 1, 10, 2 }, { 3, 5 }):get(2, 1)) --> 15.0
 ---```
----@param first integer
----@param last integer
+---@param first integer|integer[]
+---@param last? integer|integer[]
 ---@return clcompute.Buffer
 function Buffer:view(first, last) end
 
@@ -229,8 +231,8 @@ function Buffer:astype(dtype) end
 
 ---Part of the elements along every dimension: an index, which drops the dimension, `{ first, last, step }`, of which all may
 ---be missing, or nil for all. An expression, as operators make: nothing is copied until something needs the elements, and
----operators read them where they are. A `view` shares the memory, which a slice does not: it has the values of when it was
----written.
+---operators read them where they are. A `view` of rows shares the memory, which a slice does not: it has the values of when
+---it was written, and to write to it is an error, for kernels with a pointer that is not const too.
 ---
 ---Errors: what is outside of the buffer; a step below 1; an argument more than dimensions.
 ---```lua
@@ -263,7 +265,8 @@ function Buffer:eval() end
 
 ---The OpenCL handle of the buffer's memory, as light userdata for a C library. It stays the buffer's: never release it,
 ---and do not use it after the buffer was released or collected. A view has the handle of the whole memory and begins at
----an offset in it.
+---an offset in it. Expressions that wait for its elements are computed; those that a script writes later see what the
+---library wrote by then.
 ---```lua
 ---local memory, offset = d:zeros("float", 8):view(3, 8):raw()
 ---print(type(memory), offset >= 2) --> userdata	true

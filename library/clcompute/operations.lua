@@ -315,7 +315,7 @@ function cl.transpose(x, options) end
 ---row-major. Queued.
 ---Three-dimensional operands are batches, multiplied matrix by matrix in one launch; a two-dimensional operand beside
 ---them is the same for all. With `m`, `n`, `k`, `lda`, `ldb` and `ldc` the operands are any parts of one-dimensional
----buffers.
+---buffers, read where they are. A slice is copied first.
 ---
 ---Errors: shapes that do not fit, dtypes or devices that differ, a c that overlaps an operand, `beta` without `c`.
 ---```lua

@@ -234,6 +234,88 @@ helper.describe_soonest("where", function(d)
   end)
 end)
 
+helper.describe_soonest("conditions of any shape", function(d)
+  local dtypes = { "char", "int", "float" }
+
+  --- The shape that goes with another one: an extent may be 1, the first ones may be missing.
+  local function going_with(shape)
+    local own = {}
+    for k = math.random(#shape), #shape do own[#own + 1] = math.random(3) == 1 and 1 or shape[k] end
+    return own
+  end
+
+  --- A buffer of small whole numbers with its values at each place of a shape that it goes with.
+  local function operand(shape, whole)
+    local n = 1
+    for _, extent in ipairs(shape) do n = n * extent end
+    local b = random(d, dtypes[math.random(#dtypes)], n)
+    local list = b:read()
+    return b:reshape(table.unpack(shape)), function(place)
+      local at, step = 0, 1
+      for k = #whole, 1, -1 do
+        local own = shape[k - #whole + #shape] or 1
+        if own > 1 then at = at + place % whole[k] * step end
+        step, place = step * own, place // whole[k]
+      end
+      return list[at + 1]
+    end
+  end
+
+  local function any_shape()
+    local shape, count = {}, 1
+    for k = 1, math.random(3) do
+      shape[k] = math.random(7)
+      count = count * shape[k]
+    end
+    return shape, count
+  end
+
+  it("choose as Lua does", function()
+    math.randomseed(helper.seed)
+    for trial = 1, helper.long(300) or 20 do
+      local shape, count = any_shape()
+      local a, a_at = operand(shape, shape)
+      local b, b_at = operand(going_with(shape), shape)
+      local mask, mask_at = operand(going_with(shape), shape)
+      local is_mask, is_number, expected = trial % 2 == 0, trial % 3 == 0, {}
+      if is_number then b, b_at = 3, function() return 3 end end
+      local got = cl.where(is_mask and mask or "a > b", a, b)
+      for i = 0, count - 1 do
+        local holds = mask_at(i) ~= 0
+        if not is_mask then holds = a_at(i) > b_at(i) end
+        expected[i + 1] = holds and a_at(i) or b_at(i)
+      end
+      assert.same(shape, got.shape)
+      assert.same(expected, got:reshape(count):read())
+    end
+  end)
+
+  it("count as Lua does, along any axis too", function()
+    math.randomseed(helper.seed + 1)
+    for trial = 1, helper.long(300) or 20 do
+      local shape, count = any_shape()
+      local x, at = operand(shape, shape)
+      local axis, holding, limit = math.random(#shape), 0, math.random(-4, 8)
+      local inner, counts, alls, anys = 1, {}, {}, {}
+      for k = axis + 1, #shape do inner = inner * shape[k] end
+      for i = 0, count - 1 do
+        local line = i // (inner * shape[axis]) * inner + i % inner + 1
+        local holds = at(i) > limit and 1 or 0
+        holding, counts[line] = holding + holds, (counts[line] or 0) + holds
+      end
+      for k, n in ipairs(counts) do alls[k], anys[k] = n == shape[axis] and 1 or 0, n > 0 and 1 or 0 end
+      local given = trial % 2 == 0 and { cl.gt(x, limit) } or { "x > t", { x = x, t = limit } }
+      assert.same({ holding, holding > 0, holding == count },
+        { cl.count(table.unpack(given)), cl.any(table.unpack(given)), cl.all(table.unpack(given)) })
+      given[#given + 1] = { axis = axis }
+      for f, expected in pairs { [cl.count] = counts, [cl.any] = anys, [cl.all] = alls } do
+        local got = f(table.unpack(given))
+        assert.same(expected, got:reshape(got.count):read())
+      end
+    end
+  end)
+end)
+
 helper.describe_each("a condition", function(d)
   it("says what is wrong", function()
     local x, y = d:buffer { 1, 2, 3 }, d:buffer { 1, 2 }

@@ -89,6 +89,54 @@ helper.describe_each("concat", function(d)
   end)
 end)
 
+helper.describe_each("concat", function(d)
+  --- Elements of a buffer as a list, and extents multiplied.
+  local function product(shape, first, last)
+    local n = 1
+    for k = first, last do n = n * shape[k] end
+    return n
+  end
+  local function flat(b) return b.count > 0 and b:reshape(b.count):read() or {} end
+
+  --- The lists of buffers behind one another along an axis.
+  local function joined(parts, shapes, axis)
+    local out, rank = {}, #shapes[1]
+    for outer = 0, product(shapes[1], 1, axis - 1) - 1 do
+      for k, list in ipairs(parts) do
+        local run = product(shapes[k], axis, rank)
+        table.move(list, outer * run + 1, (outer + 1) * run, #out + 1, out)
+      end
+    end
+    return out
+  end
+
+  it("has the elements of any buffers in order, views and slices too, along any axis", function()
+    math.randomseed(helper.seed)
+    local dtypes = helper.dtypes(d)
+    for trial = 1, helper.long(300) or 16 do
+      local shape, parts, shapes, lists, extent = {}, {}, {}, {}, 0
+      for k = 1, math.random(4) do shape[k] = math.random(6) end
+      local axis, dtype = math.random(#shape), dtypes[math.random(#dtypes)]
+      for k = 1, math.random(4) do
+        local own = table.move(shape, 1, #shape, 1, {})
+        own[axis] = math.random(0, 5)
+        local wider = table.move(own, 1, #own, 1, {})
+        wider[axis], extent = own[axis] + 2, extent + own[axis]
+        wider[#wider + 1] = { seed = helper.seed + trial * 10 + k, low = 0, high = 100 }
+        local all, cuts = d:random(dtype, table.unpack(wider)), {}
+        cuts[axis] = { 2, own[axis] + 1 }
+        parts[k] = axis == 1 and k % 2 == 0 and all:view(2, own[1] + 1) or all:slice(table.unpack(cuts, 1, #shape))
+        shapes[k], lists[k] = own, flat(parts[k])
+      end
+      shape[axis] = extent
+      if axis > 1 or trial % 2 == 0 then parts[#parts + 1] = { axis = axis } end
+      local got = cl.concat(table.unpack(parts))
+      assert.same({ dtype, shape }, { got.dtype, got.shape })
+      assert.same(joined(lists, shapes, axis), flat(got))
+    end
+  end)
+end)
+
 helper.describe_each("moving elements", function(d)
   it("says what is wrong", function()
     local x, i, released = d:buffer { 1, 2, 3 }, d:buffer({ 1, 2, 3 }, "int"), d:buffer { 1 }
@@ -108,10 +156,14 @@ helper.describe_each("moving elements", function(d)
       { "concat", "argument 2: buffer expected, got nil", x, nil, x },
       { "concat", "argument 2 has int elements, but argument 1 has float", x, i },
       { "concat", "argument 2 has shape 1 x 3, but argument 1 has 3", x, x:reshape(1, 3) },
-      { "concat", "argument 2 has shape 3 x 1, but argument 1 has 1 x 3; extents beyond the first", x:reshape(1, 3),
+      { "concat", "argument 2 has shape 3 x 1, but argument 1 has 1 x 3; extents beyond that of", x:reshape(1, 3),
         x:reshape(3, 1) },
+      { "concat", "extents beyond that of axis 2 must be", x:reshape(1, 3), x:reshape(3, 1), { axis = 2 } },
+      { "concat", "option 'axis': 1 .. 1 expected", x, x, { axis = 2 } },
+      { "concat", "unknown option 'dim'; there are: axis", x, { dim = 2 } },
+      { "concat", "argument 1: buffer expected, got table", { x, x } },
     } do
-      helper.raises({ case[1] .. ": ", case[2] }, cl[case[1]], table.unpack(case, 3, 5))
+      helper.raises({ case[1] .. ": ", case[2] }, cl[case[1]], table.unpack(case, 3))
     end
   end)
 end)

@@ -111,7 +111,7 @@ describe("a group", function()
     } do helper.raises(way_out, f) end
     helper.raises("device expected, got group; g.devices lists its devices", b.copy, b, g)
     helper.raises("operand 'b' is on one device; g:buffer(b) spreads it", function() return m + b end)
-    helper.raises("cl.lt(a, b) compares the elements", function() return m < m end)
+    helper.raises("cl.lt(a, b) compares the elements, cl.gt(a, b) for a > b", function() return m < m end)
     helper.raises("'..' is for texts", function() return m .. m end)
     helper.raises({ "reshape: a spread buffer has none", "gathers" }, m.reshape, m, 16)
     assert.equal("abs: at most 1 argument expected, got 2", select(2, pcall(cl.abs, m, m)))

@@ -18,31 +18,51 @@ helper.describe_each("matmul", function(d)
     return d:random("float", table.unpack(given))
   end
 
+  --- Asserts what the product of two shapes is: sums, of terms of at most 1, that are off by a rounding for each term.
+  local function check(left_shape, right_shape, shape, seed)
+    local a, b = random(left_shape, seed), random(right_shape, seed + 100)
+    local got = cl.matmul(a, b)
+    assert.same(shape, got.shape)
+    local depth, columns = left_shape[#left_shape], right_shape[math.max(#right_shape, 2)] or 1
+    local left, right, list = flat(a), flat(b), flat(got)
+    local rows_of_one = #right_shape == 3 and left_shape[2] or math.huge
+    for i = 0, #list - 1 do
+      local row, column = i // columns, i % columns
+      local matrix = rows_of_one == math.huge and 0 or row // rows_of_one
+      local sum, size = 0, 0
+      for k = 0, depth - 1 do
+        local term = left[row * depth + k + 1] * right[(matrix * depth + k) * columns + column + 1]
+        sum, size = sum + term, size + math.abs(term)
+      end
+      assert.near(sum, list[i + 1], (depth + 2) * 2 ^ -24 * size)
+    end
+    assert.same(list, flat(a:dot(b)))
+  end
+
   it("sums over the last extent of the one and the last but one of the other", function()
     for seed, case in ipairs {
       { { 3, 5 }, { 5, 2 }, { 3, 2 } }, { { 3, 5 }, { 5 }, { 3 } }, { { 5 }, { 5, 2 }, { 2 } },
       { { 4, 3, 5 }, { 5, 2 }, { 4, 3, 2 } }, { { 4, 3, 5 }, { 5 }, { 4, 3 } },
       { { 4, 3, 5 }, { 4, 5, 2 }, { 4, 3, 2 } }, { { 1, 1 }, { 1, 1 }, { 1, 1 } },
     } do
-      local a, b = random(case[1], seed), random(case[2], seed + 100)
-      local got = cl.matmul(a, b)
-      assert.same(case[3], got.shape)
-      local depth, columns = case[1][#case[1]], case[2][math.max(#case[2], 2)] or 1
-      local left, right, list = flat(a), flat(b), flat(got)
-      local rows_of_one = #case[2] == 3 and case[1][2] or math.huge
-      for i = 0, #list - 1 do
-        local row, column = i // columns, i % columns
-        local matrix = rows_of_one == math.huge and 0 or row // rows_of_one
-        local sum = 0
-        for k = 0, depth - 1 do
-          sum = sum + left[row * depth + k + 1] * right[(matrix * depth + k) * columns + column + 1]
-        end
-        assert.near(sum, list[i + 1], 1e-5)
-      end
-      assert.same(list, flat(a:dot(b)))
+      check(case[1], case[2], case[3], seed)
     end
     assert.near(32, cl.matmul(d:buffer { 1, 2, 3 }, d:buffer { 4, 5, 6 }), 0)
     assert.near(32, d:buffer({ 1, 2, 3 }):dot(d:buffer { 4, 5, 6 } + 0), 0)
+  end)
+
+  it("is that of sums for any shapes", function()
+    math.randomseed(helper.seed)
+    local most = helper.is_simulator(d) and 9 or 40
+    for trial = 1, helper.long(200) or 12 do
+      local n, m, k, count = math.random(most), math.random(most), math.random(most), math.random(4)
+      local case = ({
+        { { n, k }, { k, m }, { n, m } }, { { n, k }, { k }, { n } }, { { k }, { k, m }, { m } },
+        { { count, n, k }, { k, m }, { count, n, m } }, { { count, n, k }, { k }, { count, n } },
+        { { count, n, k }, { count, k, m }, { count, n, m } },
+      })[(trial - 1) % 6 + 1]
+      check(case[1], case[2], case[3], trial)
+    end
   end)
 
   it("of a float and a double buffer is double", function()

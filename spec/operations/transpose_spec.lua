@@ -90,6 +90,22 @@ helper.describe_kinds("transpose", function(d, dtypes, _, is_sample)
 
   if is_sample then return end
 
+  it("takes any shape and order, slices too", function()
+    math.randomseed(helper.seed)
+    local many = helper.is_simulator(d) and 6 or 20
+    for _ = 1, helper.long(400) or 12 do
+      local shape, cuts = {}, {}
+      for k = 1, math.random(4) do
+        shape[k] = math.random(#shape > 1 and 5 or many)
+        local first = math.random(shape[k])
+        cuts[k] = { first, math.random(first, shape[k]), math.random(3) }
+      end
+      local x, all = numbers(d, dtypes[math.random(#dtypes)], shape), orders(#shape)
+      check(x, all[math.random(#all)])
+      check(x:slice(table.unpack(cuts, 1, #shape)), all[math.random(#all)])
+    end
+  end)
+
   it("takes views of any start, and what has no elements", function()
     local all = numbers(d, "float", { 40, 19 })
     for _, first in ipairs { 2, 5 } do

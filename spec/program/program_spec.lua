@@ -264,16 +264,19 @@ helper.describe_each("a build error", function(d)
   end)
 
   it("names the line of the script in which the source stands, if one is running", function()
-    local message = helper.raises("source:2:", d.program, d, [[
+    local source = [[
       kernel void f(global int *x) {
         x[0] = nobody; // this line
-      }]])
+      }]]
+    local message, named = helper.raises("source:2:", d.program, d, source),
+      helper.raises("a.cl:2:", d.program, d, source, { name = "a.cl" })
     local line = 0
     for text in io.lines "spec/program/program_spec.lua" do
       line = line + 1
       if text:find("nobody; // this line", 1, true) then break end
     end
     assert.matches(("\nsource:2 is [^\n]*program_spec.lua:%d$"):format(line), message)
+    assert.matches(("\na.cl:2 is [^\n]*program_spec.lua:%d$"):format(line), named)
     local joined = helper.raises("source:1:", d.program, d, "kernel void f(" .. "global int *x) { x[0] = nobody; }")
     assert.not_matches("source:1 is", joined)
   end)

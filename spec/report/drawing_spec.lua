@@ -101,6 +101,14 @@ describe("a plot", function()
     local page = cl.plot({ 1, 2 }, { title = "a < b" }):html()
     assert.matches("^<!doctype html>.*<title>a &lt; b</title>.*<svg", page)
     assert.matches('viewBox="0 0 500 ', cl.plot({ 1, 2 }):svg { width = 500 }, 1, true)
+    local several = cl.plot({ 1, 2 }, { title = "a" }):html(cl.plot { 3, 4 }, cl.picture({ { 1 } }, { title = "c" }))
+    assert.matches("<h1>a</h1>.*<figcaption>a</.*<figcaption>Plot</.*<figcaption>c</", several)
+    local ids = {}
+    for id in several:gmatch ' id="(.-)"' do
+      assert.is_nil(ids[id])
+      ids[id] = true
+    end
+    helper.raises("html: drawing expected, got table", function() cl.plot({ 1, 2 }):html({}) end)
     helper.raises("svg: there is nothing to draw", function() cl.plot({ nan }):svg() end)
     helper.raises("html: there is nothing to draw", function() cl.plot({}):html() end)
     helper.raises("a drawing has no field 'save'; write matrix:save(path .. \".png\") or io.open(path .. \".html\"",
@@ -128,7 +136,7 @@ describe("a plot", function()
     helper.raises("options: 'height': an integer from 1 to 10000 expected, got 1e+300", cl.plot, { 1 },
       { height = 1e300 })
     helper.raises("options: 'colours': one of 24bit, 256, none expected, got 8", cl.plot, { 1 }, { colours = "8" })
-    helper.raises("options: unknown key 'log'", cl.plot, { 1 }, { log = 2 })
+    helper.raises("plot: unknown option 'log'; there are: ascii, colours", cl.plot, { 1 }, { log = 2 })
     assert.matches("^%S*drawing_spec%.lua:%d+: plot", helper.raises("x:", function() cl.plot(1) end))
   end)
 end)

@@ -889,7 +889,7 @@ describe("wrong arguments", function()
       raises({ name .. ": list of rows expected, got one row: { row } is a list" }, write, { name = "a", value = 1 })
       raises({ name .. ": list of rows expected, got one row" }, write, { status = "failed" })
     end
-    raises({ "text: options: unknown key 'with' (known: ascii, bar, width)" }, report.text, {}, { with = 1 })
+    raises({ "text: unknown option 'with'; there are: ascii, bar, width" }, report.text, {}, { with = 1 })
     raises({ "'width': at least 20 expected, got 3" }, report.text, {}, { width = 3 })
     raises({ "html: document: unknown key 'sektions'" }, report.html, { sektions = {} })
     raises({ "section 1: 'rows': list of tables expected, got a number at '1'" }, report.csv,

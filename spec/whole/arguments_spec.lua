@@ -22,12 +22,13 @@ local COUNTED = { ["Group:zeros"] = "at most 4 dimensions", ["Group:empty"] = "a
   ["Group:buffer"] = "a table brings its own shape", ["Spread:get"] = " expected, got",
   ["Spread:set"] = " expected, got", ["Buffer:get"] = " expected, got", ["Buffer:set"] = " expected, got",
   ["Buffer:slice"] = "slice: at most 2 arguments expected, got",
+  ["Buffer:view"] = "view: at most 2 arguments expected, got", ["Drawing:html"] = "drawing expected, got number",
   ["Kernel:capture"] = "takes 1 argument, got 7",
   ["Buffer:reshape"] = "at most 4 dimensions", ["Device:zeros"] = "at most 4 dimensions",
   ["Device:empty"] = "at most 4 dimensions", ["Device:random"] = "at most 4 dimensions",
   ["Device:full"] = "at most 4 dimensions",
   ["Device:image"] = "at most 3 dimensions", ["Image:get"] = "coordinates expected, got",
-  ["Device:buffer"] = "a table brings its own shape", ["cl.concat"] = "buffer expected, got number" }
+  ["Device:buffer"] = "a table brings its own shape", ["cl.concat"] = "buffer expected, got table" }
 
 --- Peers that may not be installed, by what is tried of them.
 local PEERS = { OpenBLAS = "openblas", CLBlast = "clblast", ["blas.openblas"] = "openblas",

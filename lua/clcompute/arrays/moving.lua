@@ -5,10 +5,14 @@ local enqueue = require("clcompute.core.internal").enqueue
 local elements = require "clcompute.arrays.elements"
 local operations = require "clcompute.operations"
 
+local options = require("clcompute.base").options
+
 local operands, reduction = operations.operands, operations.reduction
 
 local moving = {}
 
+local CONCAT = { axis = "integer" }
+local NONE = {}
 local SLICE = 1 << 31 -- elements whose indices a uint has
 
 --- Indices, described; anything but integers from 1 to n is an error, which names the first wrong one. Waits.
@@ -54,7 +58,7 @@ end
 
 function moving.scatter(values, indices, out)
   local source = operands.describe("scatter", "argument 1", values)
-  local target = operands.describe("scatter", "argument 3", out)
+  local target = operands.describe_target("scatter", "argument 3", out)
   if source.dtype ~= target.dtype then
     error(("scatter: argument 3 has %s elements, but argument 1 has %s"):format(target.dtype, source.dtype), 0)
   end
@@ -81,36 +85,50 @@ function moving.scatter(values, indices, out)
   return out
 end
 
---- Raises unless a buffer goes behind the first one.
-local function check_part(k, part, shape, first, first_shape)
-  local what = ("argument %d"):format(k)
+--- The extent of a buffer along the axis; raises unless the others are those of the first one.
+local function extent_of(k, part, first, g)
+  local what, shape = ("argument %d"):format(k), part.value.shape
   if part.dtype ~= first.dtype then
     error(("concat: %s has %s elements, but argument 1 has %s"):format(what, part.dtype, first.dtype), 0)
   end
-  local fits = #shape == #first_shape
-  for dimension = 2, #first_shape do fits = fits and shape[dimension] == first_shape[dimension] end
+  local fits = #shape == #g.full
+  for dimension, extent in ipairs(g.full) do fits = fits and (dimension == g.axis or shape[dimension] == extent) end
   if not fits then
-    error(("concat: %s has shape %s, but argument 1 has %s; extents beyond the first must be the same"):format(what,
-      table.concat(shape, " x "), table.concat(first_shape, " x ")), 0)
+    error(("concat: %s has shape %s, but argument 1 has %s; extents beyond that of axis %d must be the same"):format(
+      what, table.concat(shape, " x "), table.concat(g.full, " x "), g.axis), 0)
   end
   elements.check_device("concat", what, part, first.device)
+  return shape[g.axis]
+end
+
+--- Takes the options from the end of arguments; there may be none.
+local function take_options(parts)
+  local o = parts.n > 1 and parts[parts.n]
+  if operands.type_of(o) ~= "table" then return NONE end
+  parts.n = parts.n - 1
+  return options.check("concat", o, CONCAT)
 end
 
 function moving.concat(...)
-  local parts, rows = { ... }, 0
-  local first = operands.describe("concat", "argument 1", (...))
-  local shape = first.value.shape
-  for k = 1, select("#", ...) do
-    local part = operands.describe("concat", ("argument %d"):format(k), parts[k])
-    local own = part.value.shape
-    check_part(k, part, own, first, shape)
-    rows = rows + own[1]
+  local parts, extent, at = table.pack(...), 0, 1
+  local axis = take_options(parts).axis or 1
+  local first = operands.describe("concat", "argument 1", parts[1])
+  local g = operations.along_axis.read("concat", { axis = axis }, first.value)
+  for k = 1, parts.n do
+    parts[k] = operands.describe("concat", ("argument %d"):format(k), parts[k])
+    extent = extent + extent_of(k, parts[k], first, g)
   end
-  shape[1] = rows
-  local out, at = first.device:empty(first.dtype, table.unpack(shape)), 1
-  for _, part in ipairs(parts) do
-    if #part > 0 then out:write(part, at) end
-    at = at + #part
+  g.full[axis] = extent
+  local out = first.device:empty(first.dtype, table.unpack(g.full))
+  if out.count == 0 then return out end
+  local rows <close> = out:reshape(g.outer, extent * g.inner)
+  for k = 1, parts.n do
+    local columns = parts[k].count // g.outer
+    if columns > 0 then
+      local from <close> = parts[k].value:reshape(g.outer, columns)
+      from:copy_rect { to = rows, to_at = { 1, at } }
+      at = at + columns
+    end
   end
   return out
 end

@@ -73,7 +73,7 @@ local ELSEWHERE = {
     cores = "d.compute_units" },
   drawing = { save = "matrix:save(path .. \".png\") or io.open(path .. \".html\", \"w\"):write(p:html())" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
-    submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
+    submitted = "e:profile()", started = "e:profile()", finished = "e:profile()", output = "k:capture(range, ...)" },
   kernel = { launch = LAUNCH, run = LAUNCH, set_arg = LAUNCH, set_args = LAUNCH },
   library = {
     hist = "cl.histogram(x)", pow = "x ^ y", power = "x ^ y", square = "x ^ 2", add = "x + y", subtract = "x - y",
@@ -86,7 +86,7 @@ local ELSEWHERE = {
     randn = "d:random(dtype, n, { distribution = \"normal\" })", array = "d:buffer(values)", save = "b:save(path)",
     asarray = "d:buffer(values)", reshape = "b:reshape(n)", round = "cl.map(\"rint(x[i])\", { x = x })",
     zeros_like = "d:zeros(x.dtype, table.unpack(x.shape))", ones_like = "d:full(x.dtype, 1, table.unpack(x.shape))",
-    stack = "cl.concat(x, y):reshape(2, n)", vstack = "cl.concat(a, b)", hstack = "cl.concat(a:T(), b:T()):T()",
+    stack = "cl.concat(x, y):reshape(2, n)", vstack = "cl.concat(a, b)", hstack = "cl.concat(a, b, { axis = 2 })",
     tile = "cl.concat(x, x)", permute = "cl.transpose(a, { axes = { 2, 1 } })",
     flip = "cl.gather(x, d:arange(n, 1, -1, \"int\"))", shuffle = "cl.gather(x, d:permutation(n))",
     diag = "d:eye(n) * x or cl.gather(a, d:arange(1, n * n, n + 1, \"int\"))",

@@ -8,7 +8,7 @@ local translation = require "clcompute.operations.translation"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 
-local facts, check_result = enqueue.facts, enqueue.check_result
+local facts, check_result, check_target = enqueue.facts, enqueue.check_result, enqueue.check_target
 local expression, is_deferred = internal.expression, internal.is_deferred
 
 local operands = {}
@@ -95,8 +95,15 @@ function operands.describe(where, what, value, name)
   return { name = name, value = value, dtype = dtype, count = count, first = first, device = device }
 end
 
---- The same, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=, text=
--- of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
+--- The same of a buffer that is written to.
+function operands.describe_target(where, what, value)
+  local target = operands.describe(where, what, value)
+  check_target(where .. ": " .. what, value)
+  return target
+end
+
+--- As `describe`, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=,
+-- text= of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
 function operands.describe_lazily(where, what, value, name)
   local found = is_deferred(value) and table.pack(expression(value))
   if not found or found.n == 0 then return operands.describe(where, what, value, name) end
@@ -239,7 +246,7 @@ end
 function operands.target(where, o)
   operands.check_dtype(where, o.dtype)
   if not o.out then return nil, o.dtype end
-  local out = operands.describe(where, "option 'out'", o.out)
+  local out = operands.describe_target(where, "option 'out'", o.out)
   if o.dtype and o.dtype ~= out.dtype then
     error(("%s: option 'dtype' is %s, but 'out' has %s elements"):format(where, o.dtype, out.dtype), 0)
   end

@@ -28,7 +28,8 @@ function document.check_keys(what, given, known)
   for key, value in pairs(given) do
     local types = known[key]
     if not types then
-      error(("%s: unknown key '%s' (known: %s)"):format(what, tostring(key), sorted_keys(known)), 0)
+      local unknown = what == "options" and "unknown option" or what .. ": unknown key"
+      error(("%s '%s'; there are: %s"):format(unknown, tostring(key), sorted_keys(known)), 0)
     end
     if not ("|" .. types .. "|"):find("|" .. type(value) .. "|", 1, true) then
       error(("%s: '%s': %s expected, got %s"):format(what, key, types:gsub("|", " or "), type(value)), 0)

@@ -98,13 +98,13 @@ function Drawing.__tostring(object)
 end
 
 --- The SVG, or what keeps it from being drawn, raised in the name of a method.
-local function svg_of(self, name, given)
+local function svg_of(self, name, given, id)
   local ok, result = pcall(function()
     local width = document.check_keys("options", given or {}, { width = "number" }).width or SVG_WIDTH
     if not (width >= LEAST_SVG and width < math.huge) then
       error(("options: 'width': at least %d expected, got %s"):format(LEAST_SVG, width), 0)
     end
-    return self.svg(math.floor(width)) or error("there is nothing to draw", 0)
+    return self.svg(math.floor(width), id) or error("there is nothing to draw", 0)
   end)
   if ok then return result end
   error(type(result) == "string" and ("%s: %s"):format(name, result) or result, 3)
@@ -116,10 +116,14 @@ function methods.svg(object, options)
   return (svg_of(self_of(object, "svg"), "svg", options))
 end
 
-function methods.html(object)
-  local self = self_of(object, "html")
-  local svg = svg_of(self, "html")
-  return html.frame(self.options.title or self.name, svg)
+--- The page of a drawing, and of further ones below it.
+function methods.html(object, ...)
+  local drawings, figures = { object, ... }, {}
+  for k = 1, 1 + select("#", ...) do
+    local self = self_of(drawings[k], "html")
+    figures[k] = { title = self.options.title or self.name, svg = svg_of(self, "html", nil, "drawing-" .. k) }
+  end
+  return html.frame(figures)
 end
 
 Drawing.__index = spelling.refuse_others(arity.methods(methods, "Drawing"), "drawing")
@@ -128,7 +132,7 @@ Drawing.__index = spelling.refuse_others(arity.methods(methods, "Drawing"), "dra
 -- @tparam string name of what has no title
 -- @tparam table options of drawing.check_options
 -- @tparam function text (style) --> lines for a terminal, without a line end behind the last
--- @tparam function svg (width) --> <svg>, or nil where there is nothing to draw
+-- @tparam function svg (width, what ids begin with) --> <svg>, or nil where there is nothing to draw
 function drawing.new(name, options, text, svg)
   return setmetatable({ [SELF] = { name = name, options = options, text = text, svg = svg } }, Drawing)
 end

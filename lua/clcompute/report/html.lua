@@ -263,13 +263,17 @@ local function page(title, body)
   }, "\n")
 end
 
---- A page that holds one chart.
--- @tparam string title
--- @tparam string svg
-function html.frame(title, svg)
+--- A page of charts, with the title of the first one; several have captions.
+-- @tparam table figures list of {title=, svg=}
+function html.frame(figures)
+  local title, parts = figures[1].title, {}
+  for k, one in ipairs(figures) do
+    local caption = #figures > 1 and text("figcaption", {}, one.title) or ""
+    parts[k] = element("figure", {}, one.svg .. caption)
+  end
   return page(title, element("div", { class = "page" }, {
     element("header", {}, text("h1", {}, title)),
-    element("main", {}, element("section", {}, element("figure", {}, svg))), text("footer", {}, origin()),
+    element("main", {}, element("section", {}, parts)), text("footer", {}, origin()),
   }))
 end
 

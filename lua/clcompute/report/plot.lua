@@ -247,7 +247,7 @@ end
 -- --- the chart -------------------------------------------------------------------------
 
 --- The line chart of a report, from the same points.
-local function svg_of(lines, o, pixels)
+local function svg_of(lines, o, pixels, id)
   local rows = {}
   for _, line in ipairs(lines) do
     for _, point in ipairs(line) do rows[#rows + 1] = { x = point.x, y = point.y, line = line.name } end
@@ -256,7 +256,7 @@ local function svg_of(lines, o, pixels)
     chart = { kind = "line", x = "x", y = "y", series = (#lines > 1 or o.names) and "line" or nil,
       xtitle = o.x and "x" or "index" } }
   local made = document.new { sections = { section } }
-  return (chart.svg(made.sections[1], pixels, "plot", html.CHART_STYLE))
+  return (chart.svg(made.sections[1], pixels, id or "plot", html.CHART_STYLE))
 end
 
 --- Raises for a second list in the place of the options.
@@ -271,7 +271,7 @@ function plot.new(x, options)
   local o = drawing.check_options(options, OPTIONS)
   local lines = lines_of(x, o)
   return drawing.new("Plot", o, function(style) return text_of(lines, o, style) end,
-    function(pixels) return svg_of(lines, o, pixels) end)
+    function(pixels, id) return svg_of(lines, o, pixels, id) end)
 end
 
 return plot

@@ -144,15 +144,17 @@ function arguments.is_released(buffer)
   return not ok
 end
 
-local function take_buffer(row, value)
+local function take_buffer(row, value, is_written)
   if arguments.is_released(value) then fail(row, "the buffer is released") end
+  local internal = require "clcompute.core.internal"
+  if is_written[row.variable] then internal.enqueue.check_target(row.label, value) end
   local shape, dtype, rank = value.shape, value.dtype, row.variable.rank
   if #shape ~= rank then
     fail(row, "the function uses %d subscript%s, the buffer has %d dimension%s", rank, rank == 1 and "" or "s", #shape,
       #shape == 1 and "" or "s")
   end
   if dtype == "half" then fail(row, "buffers of half are not supported; copy it to one of float") end
-  local memory, first = value:raw()
+  local memory, first = internal.memory(value)
   return { row = row, variable = row.variable, buffer = value, shape = shape, memory = memory, first = first,
     dtype = dtype }, { kind = "buffer", dtype = dtype, rank = rank }
 end
@@ -233,7 +235,7 @@ function arguments.take(rows, values, base, is_written)
       taken.numbers[variable] = value
       letters[i] = LETTER[kind.type]
     elseif is_buffer(value) then
-      array, kind = take_buffer(row, value)
+      array, kind = take_buffer(row, value, is_written)
       letters[i] = kind.dtype
     elseif type(value) == "table" then
       local known = type(seen[value]) == "table" and seen[value]
