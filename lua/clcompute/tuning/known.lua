@@ -175,10 +175,10 @@ known.sort = {
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one; a system alone of up to `small` rows (none: 0) is a batch of one. With
--- `rows`, groups of so many rows choose the pivots of a panel in a tournament, `last` (as many) in its last round, warps
--- of `warp` work-items (1: none) searching in registers; a work-item has `share` rows (1), there `last_share` (1); panels are
--- within blocks of `block` columns, in matrices of up to `large` rows of half as many. Groups have a work-item for each
--- row of a system of a batch up to `items` rows (none: 0).
+-- `rows`, groups of so many rows choose the pivots of a panel in a tournament, of `last` (as many) in its last round,
+-- warps of `warp` work-items (1: none) searching in registers; a work-item has `share` rows (1), there `last_share`
+-- (1); panels are within blocks of `block` columns, in matrices of up to `large` rows of half as many. Groups have a
+-- work-item for each row of a system of a batch up to `items` rows (none: 0).
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8, small = 128 },
@@ -195,7 +195,7 @@ known.lu = {
   { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
     is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 32, block = 256, large = 4096, few = 8,
     small = 64, rows = 256, share = 2, last = 512, warp = 32, items = 256 },
-  { where = { dtype = "double", capability = 80, max_group = 512, local_memory = 47000 },
+  { where = { dtype = "double", capability = 80, max_group = 512, local_memory = 48000 },
     is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 16, block = 256, large = 4096, few = 8,
     small = 64, rows = 256, share = 2, last = 512, last_share = 2, warp = 32, items = 256 },
   { where = { dtype = "double", max_group = 512, local_memory = 48000 },
