@@ -32,7 +32,8 @@
 #define CHUNKS (ACROSS / WIDE)
 #define LANES (DOWN / 4 * (WIDE / 4)) /* work-items: at least DOWN */
 
-#include "clcompute/vector.h"
+#include "clcompute/triangle.h"
+#define PAIR JOIN(REAL, 2)
 
 /* F(k) for k = 0, 1, .. COLUMNS - 1, as text: so many steps no compiler unrolls when it is asked to. */
 #define REPEAT(F) JOIN(REPEAT_, COLUMNS)(F, 0)
@@ -45,10 +46,9 @@ INLINE void move_column(__global const int *moves, __global REAL *w, const ulong
 }
 
 /* Step k of a row's elimination, which leaves its multiplier where column k was. */
-INLINE void eliminate(__local const REAL *u, const int k, REAL *x) {
-  const REAL pivot = u[k];
-  if (pivot == 0) return;
-  x[k] /= pivot;
+INLINE void eliminate(__local const REAL *u, const PAIR inverse, const int k, REAL *x) {
+  if (u[k] == 0) return;
+  x[k] = x[k] * inverse.s0 * inverse.s1;
   UNROLL for (int j = (k + 1) / 4 * 4; j < COLUMNS; j += 4) {
     const QUAD q = *(__local const QUAD *)&u[j];
     if (j > k) x[j] = fma(-x[k], q.s0, x[j]);
@@ -63,6 +63,7 @@ __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void lu_below(
     const ulong ld, const ulong groups, __global const int *lists, const ulong moves,
     const ulong left, const ulong right) {
   __local REAL u[COLUMNS * COLUMNS] __attribute__((aligned(32)));
+  __local PAIR inverses[COLUMNS]; /* of the pivots, in two factors */
   __local REAL l[COLUMNS * DOWN] __attribute__((aligned(32)));
   __local REAL above[COLUMNS * ACROSS] __attribute__((aligned(32)));
   const int t = (int)get_local_id(0);
@@ -89,13 +90,17 @@ __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void lu_below(
     const int k = e / COLUMNS;
     u[e] = k < columns ? w[(first + k) * ld + first + e % COLUMNS] : 0;
   }
+  if (t < columns) {
+    const REAL pivot = w[(first + t) * ld + first + t], scale = SCALE(fabs(pivot));
+    inverses[t] = (PAIR)(1 / (pivot * scale), scale);
+  }
   for (int e = 4 * t; e < COLUMNS * ACROSS; e += 4 * LANES) {
     const ulong column = j0 + e % ACROSS;
     *(__local QUAD *)&above[e] = column < end ? vload4(0, w + (first + e / ACROSS) * ld + column) : (QUAD)(0);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < DOWN) {
-#define ELIMINATE(k) eliminate(u + (k) * COLUMNS, k, x);
+#define ELIMINATE(k) eliminate(u + (k) * COLUMNS, inverses[k], k, x);
     REPEAT(ELIMINATE)
     UNROLL for (int j = 0; j < COLUMNS; j += 4)
       if (i0 + t < n) vstore4((QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]), 0, row + j);

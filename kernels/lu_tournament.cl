@@ -28,11 +28,12 @@
  *
  * What the exchanges amount to is left at lists + out: 2 * COLUMNS rows to write, or -1, then the rows they had been.
  *
- * A work-item an entry, whose elements are in registers; they move up by one in each step, so that the steps are the
- * same code. WARP 32: of NVIDIA's warps, each finds its largest element in registers (PTX); a step has one barrier. A
+ * A work-item has SHARE entries, whose elements are in registers; they move up by one in each step, so that the steps
+ * are the same code, and in the last round multipliers follow them. What an item reads of the pivot's row serves all of its
+ * entries. WARP 32: of NVIDIA's warps, each finds its largest element in registers (PTX); a step has one barrier. A
  * pivot that is zero leaves its column as it is. Rows of W are ld apart, and are zero up to the next multiple of 4
  * columns.
- * Global size: ROWS for each group; local size ROWS.
+ * Global size: ROWS / SHARE for each group; local size ROWS / SHARE.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -41,36 +42,114 @@
 #define COLUMNS 4 /* of the panel, a multiple of 4 */
 #endif
 #ifndef ROWS
-#define ROWS 16 /* entries of a group, a multiple of WARP, and at least 2 * COLUMNS */
+#define ROWS 16 /* entries of a group, a multiple of SHARE * WARP, and at least 2 * COLUMNS */
+#endif
+#ifndef SHARE
+#define SHARE 1 /* entries of a work-item; ROWS / SHARE is at least COLUMNS */
 #endif
 #ifndef WARP
-#define WARP 1 /* 32: floats of NVIDIA's GPUs from compute capability 8.0 on; else 1 */
+#define WARP 1 /* 32: NVIDIA's GPUs from compute capability 8.0 on; else 1 */
 #endif
 #ifndef FINAL
 #define FINAL 0 /* 1: the last round */
 #endif
 #ifndef ACROSS
-#define ACROSS 16 /* end - begin at most; 2 * COLUMNS * ACROSS is a multiple of ROWS */
+#define ACROSS 16 /* end - begin at most; 2 * COLUMNS * ACROSS is a multiple of ROWS / SHARE */
 #endif
 
-#include "clcompute/vector.h"
+#include "clcompute/triangle.h"
 #define KEY_float uint
 #define KEY_double ulong
 #define KEY JOIN(KEY_, REAL)
 #define AS_KEY JOIN(as_, KEY)
-#define HELD (2 * COLUMNS * ACROSS / ROWS) /* elements a work-item holds while rows are exchanged */
+#define PAIR JOIN(REAL, 2)
+#define ITEMS (ROWS / SHARE)
+#define HELD (2 * COLUMNS * ACROSS / ITEMS) /* elements a work-item holds while rows are exchanged */
 #define STRIDE (COLUMNS + 4)
 #define HALF (COLUMNS / 8 * 4) /* steps before only the other elements are left */
+
+/* F(i) for each element of an entry, F(r) for each entry of an item, as text: an array that is indexed by loops may not
+   come into registers. */
+#define EACH_ELEMENT(F) JOIN(REPEAT_, COLUMNS)(F, 0)
+#define EACH_ENTRY(F) JOIN(REPEAT_, SHARE)(F, 0)
+
+/* An entry. */
+typedef struct {
+  REAL x[COLUMNS]; /* from column k on in step k, then zeros, in the last round multipliers */
+  int place;       /* chosen in that step; -1: not yet; -2: there is none */
+} Entry;
+
+/* An item's candidate for a pivot, and what it is to be divided by: the inverse in two factors. */
+typedef struct {
+  KEY key; /* 0: none */
+  int own; /* which of the item's entries */
+  REAL pivot;
+  PAIR inverse;
+} Candidate;
 
 /* Magnitudes as integers of the same order, above 0, which is for entries that are none. */
 INLINE KEY key_of(const REAL x) {
   return AS_KEY(fabs(x)) + 1;
 }
 
+/* Of x that is no more than SCALE makes of it. On NVIDIA's GPUs without a branch, so that it is found while the warp
+   elects; doubles begin with 20 digits. */
+INLINE REAL inverse_of(const REAL x) {
+#if WARP == 1
+  return 1 / x;
+#elif JOIN(IS_, REAL)
+  float y;
+  asm volatile("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  double y;
+  asm volatile(
+      "{ .reg .f64 y, e, m; rcp.approx.ftz.f64 y, %1; neg.f64 m, %1;"
+      " fma.rn.f64 e, m, y, 0d3FF0000000000000; fma.rn.f64 y, y, e, y;"
+      " fma.rn.f64 e, m, y, 0d3FF0000000000000; fma.rn.f64 %0, y, e, y; }"
+      : "=d"(y)
+      : "d"(x));
+  return y;
+#endif
+}
+
+/* The first of those with the larger key. */
+INLINE void compare(const Entry *e, const int r, Candidate *c) {
+  const KEY key = e->place == -1 ? key_of(e->x[0]) : 0;
+  if (key <= c->key) return;
+  c->key = key;
+  c->own = r;
+  c->pivot = e->x[0];
+}
+
+INLINE Candidate candidate_of(const Entry *e) {
+  Candidate c = {.key = 0, .own = 0, .pivot = 0};
+#define COMPARE(r) compare(&e[r], r, &c);
+  EACH_ENTRY(COMPARE)
+  const REAL scale = SCALE(fabs(c.pivot)), inverse = inverse_of(c.pivot * scale);
+  c.inverse = (PAIR)(c.pivot != 0 ? inverse : 0, scale);
+  return c;
+}
+
+/* An entry's row, of which `left` elements are not multipliers, zeros behind them. */
+INLINE void show(const Entry *e, const int width, const int left, __local REAL *row) {
+#define SHOW(j) \
+  if ((j) < width) row[j] = !FINAL || (j) < left ? e->x[j] : 0;
+  EACH_ELEMENT(SHOW)
+}
+
 /* --- the largest key of the group, and the row it is in --------------------------- */
 
+/* What the group sees of an election. */
+typedef struct {
+  __local const REAL *row;
+  PAIR inverse;
+  int is_chosen; /* this item's candidate */
+} Pivot;
+
 #if WARP == 32
-#define WARPS (ROWS / WARP)
+#define WARPS (ITEMS / WARP)
+#define FEW 4 /* warps of which an item finds the winner by itself */
 
 INLINE uint largest_of_warp(const uint key) {
   uint largest;
@@ -78,53 +157,84 @@ INLINE uint largest_of_warp(const uint key) {
   return largest;
 }
 
-/* The lowest lane in which a condition holds: it does in one at least. */
-INLINE uint first_of_warp(const int holds) {
+/* The lanes in which a condition holds. */
+INLINE uint lanes_of_warp(const int holds) {
   uint lanes;
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
                : "=r"(lanes)
                : "r"(holds));
+  return lanes;
+}
+
+/* The lowest lane with the largest key. Doubles are told by their high words, and seldom by their low ones. */
+INLINE uint winner_of_warp(const KEY key) {
+#if JOIN(IS_, REAL)
+  const uint lanes = lanes_of_warp(key == largest_of_warp(key));
+#else
+  const uint high = (uint)(key >> 32);
+  const int is_high = high == largest_of_warp(high);
+  uint lanes = lanes_of_warp(is_high);
+  if ((lanes & (lanes - 1)) != 0) { /* in all of the warp's lanes, or in none */
+    const uint low = is_high ? (uint)key : 0, lowest = largest_of_warp(low);
+    lanes = lanes_of_warp(is_high && low == lowest);
+  }
+#endif
   return 31 - clz(lanes & -lanes);
 }
 
 typedef struct {
-  uint largest[2][WARPS]; /* of each warp; by turns, so that one barrier a step is enough */
-  REAL rows[2][WARPS][COLUMNS] __attribute__((aligned(16)));
+  KEY largest[2][WARPS] __attribute__((aligned(32))); /* of each warp; by turns, so that one barrier a step is enough */
+  PAIR inverses[2][WARPS];
+  REAL rows[2][WARPS][COLUMNS] __attribute__((aligned(32)));
 } Board;
 
-INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const uint key,
-                                 const REAL *x, const int width, int *is_chosen) {
-  const uint warp = t / WARP, lane = t % WARP;
-  const uint largest = largest_of_warp(key), mine = first_of_warp(key == largest);
+INLINE uint winner_of_group(__local const KEY *largest, const uint lane) {
+  if (WARPS > FEW) return winner_of_warp(lane < WARPS ? largest[lane] : 0);
+  uint winner = 0;
+  UNROLL for (uint i = 1; i < WARPS && i < FEW; i++)
+    if (largest[i] > largest[winner]) winner = i;
+  return winner;
+}
+
+INLINE Pivot elect(__local Board *board, const int k, const int t, const Candidate *c,
+                   const Entry *e, const int width) {
+  const int turn = k & 1;
+  const uint warp = t / WARP, lane = t % WARP, mine = winner_of_warp(c->key);
   if (lane == mine) {
-    board->largest[turn][warp] = largest;
-    UNROLL for (int j = 0; j < width; j += 4)
-      *(__local QUAD *)&board->rows[turn][warp][j] = (QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]);
+    board->largest[turn][warp] = c->key;
+    board->inverses[turn][warp] = c->inverse;
+#define SHOW_OWN(r) \
+  if (c->own == r) { \
+    show(&e[r], width, COLUMNS - k, board->rows[turn][warp]); \
+    asm volatile("// entry %0" : : "n"(r)); /* lest branches become one, of an array in memory */ \
+  }
+    EACH_ENTRY(SHOW_OWN)
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const uint other = lane < WARPS ? board->largest[turn][lane] : 0;
-  const uint winner = first_of_warp(other == largest_of_warp(other));
-  *is_chosen = key != 0 && warp == winner && lane == mine;
-  return board->rows[turn][winner];
+  const uint winner = winner_of_group(board->largest[turn], lane);
+  const Pivot p = {board->rows[turn][winner], board->inverses[turn][winner],
+                   c->key != 0 && warp == winner && lane == mine};
+  return p;
 }
 #else
-#define SIDE 32 /* work-items that search first */
+#define SIDE_BY_SIDE 32 /* work-items that search first */
 
 typedef struct {
-  KEY keys[ROWS], largest[SIDE];
-  int places[SIDE];
+  KEY keys[ITEMS], largest[SIDE_BY_SIDE];
+  int places[SIDE_BY_SIDE];
+  PAIR inverse;
   REAL row[COLUMNS] __attribute__((aligned(32)));
 } Board;
 
 /* Other items may still read the row of the step before when `keys` is written, not when the row is. */
-INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const KEY key,
-                                 const REAL *x, const int width, int *is_chosen) {
-  board->keys[t] = key;
+INLINE Pivot elect(__local Board *board, const int k, const int t, const Candidate *c,
+                   const Entry *e, const int width) {
+  board->keys[t] = c->key;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (t < SIDE) {
+  if (t < SIDE_BY_SIDE) {
     KEY largest = 0;
     int place = 0;
-    for (int i = t; i < ROWS; i += SIDE)
+    for (int i = t; i < ITEMS; i += SIDE_BY_SIDE)
       if (board->keys[i] > largest) {
         largest = board->keys[i];
         place = i;
@@ -135,18 +245,22 @@ INLINE __local const REAL *elect(__local Board *board, const int turn, const int
   barrier(CLK_LOCAL_MEM_FENCE);
   KEY largest = 0;
   int place = 0;
-  for (int i = 0; i < min(SIDE, ROWS); i++) {
+  for (int i = 0; i < min(SIDE_BY_SIDE, ITEMS); i++) {
     const KEY one = board->largest[i];
     if (one > largest || (one == largest && board->places[i] < place)) {
       largest = one;
       place = board->places[i];
     }
   }
-  if (t == place)
-    UNROLL for (int j = 0; j < width; j++) board->row[j] = x[j];
-  *is_chosen = key != 0 && t == place;
+  if (t == place) {
+    board->inverse = c->inverse;
+#define SHOW_OWN(r) \
+  if (c->own == r) show(&e[r], width, COLUMNS - k, board->row);
+    EACH_ENTRY(SHOW_OWN)
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return board->row;
+  const Pivot p = {board->row, board->inverse, c->key != 0 && t == place};
+  return p;
 }
 #endif
 
@@ -158,16 +272,23 @@ typedef struct {
   REAL top[COLUMNS * COLUMNS], diagonal[COLUMNS]; /* the panel's own rows when done */
   int chosen[COLUMNS]; /* rows */
   int pivots[COLUMNS];
-  int is_chosen[COLUMNS]; /* of those that were at the top before */
+  int is_chosen[COLUMNS], has_moved; /* of those that were at the top before; whether one is */
   int to[2 * COLUMNS], from[2 * COLUMNS];
 } Choice;
 
 /* The exchanges that bring the chosen rows to the top one by one: a row that was there may have moved before it is
-   its turn. */
-INLINE void find_pivots(__local Choice *choice, const int first, const int columns) {
+   its turn. Others, most of them, are known at once, and the items of the panel's rows note them first. */
+INLINE void find_pivot(__local Choice *choice, const int first, const int columns, const int k) {
+  const int place = choice->chosen[k];
+  choice->pivots[k] = place;
+  if (place >= first + columns) return;
+  choice->is_chosen[place - first] = 1;
+  choice->has_moved = 1;
+}
+
+INLINE void follow_moved(__local Choice *choice, const int first, const int columns) {
   for (int k = 0; k < columns; k++) {
-    int place = choice->chosen[k];
-    if (place < first + columns) choice->is_chosen[place - first] = 1;
+    int place = choice->pivots[k];
     while (place < first + k) place = choice->pivots[place - first];
     choice->pivots[k] = place;
   }
@@ -191,13 +312,13 @@ INLINE void exchange(__local const Choice *choice, const int t, const ulong begi
                      __global REAL *w, const ulong ld) {
   REAL held[HELD];
   UNROLL for (int i = 0; i < HELD; i++) {
-    const ulong column = begin + (i * ROWS + t) % ACROSS;
-    held[i] = column < end ? w[choice->from[(i * ROWS + t) / ACROSS] * ld + column] : 0;
+    const ulong column = begin + (i * ITEMS + t) % ACROSS;
+    held[i] = column < end ? w[choice->from[(i * ITEMS + t) / ACROSS] * ld + column] : 0;
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   UNROLL for (int i = 0; i < HELD; i++) {
-    const int to = choice->to[(i * ROWS + t) / ACROSS];
-    const ulong column = begin + (i * ROWS + t) % ACROSS;
+    const int to = choice->to[(i * ITEMS + t) / ACROSS];
+    const ulong column = begin + (i * ITEMS + t) % ACROSS;
     if (column < end && to >= 0) w[to * ld + column] = held[i];
   }
 }
@@ -224,34 +345,73 @@ INLINE void solve_column(__local const REAL *triangle, __global REAL *w, const u
 
 /* --- one step -------------------------------------------------------------------------- */
 
-/* An entry. */
-typedef struct {
-  REAL x[COLUMNS]; /* from column k on in step k, then zeros */
-  int place;       /* chosen in that step; -1: not yet; -2: there is none */
-} Entry;
+INLINE void subtract(const REAL l, const REAL *q, const int width, Entry *e) {
+  if (FINAL && e->place != -1) return; /* of those chosen before, other rounds know the row */
+#define SUBTRACT(j) \
+  if ((j) > 0 && (j) < width) e->x[(j) - 1] = fma(-l, q[j], e->x[j]);
+  EACH_ELEMENT(SUBTRACT)
+  e->x[width - 1] = FINAL ? l : 0;
+}
 
-/* Step k, in which `width` elements are not zero. Returns the entry's multiplier. */
-INLINE REAL eliminate(__local Board *board, const int k, const int t, const int width, Entry *e) {
-  int is_chosen;
-  const KEY key = e->place == -1 ? key_of(e->x[0]) : 0;
-  __local const REAL *p = elect(board, k & 1, t, key, e->x, width, &is_chosen);
-  if (is_chosen) e->place = k;
-  if (e->place != -1) return 0;
-  const REAL pivot = p[0], l = pivot != 0 ? e->x[0] / pivot : 0;
-  UNROLL for (int j = 0; j < width; j += 4) {
-    const QUAD q = *(__local const QUAD *)&p[j];
-    if (j > 0) e->x[j - 1] = fma(-l, q.s0, e->x[j]);
-    e->x[j] = fma(-l, q.s1, e->x[j + 1]);
-    e->x[j + 1] = fma(-l, q.s2, e->x[j + 2]);
-    e->x[j + 2] = fma(-l, q.s3, e->x[j + 3]);
+/* Step k, in which `width` elements are not zero. */
+INLINE void eliminate(__local Board *board, const int k, const int t, const int width, Entry *e) {
+  const Candidate c = candidate_of(e);
+  const Pivot p = elect(board, k, t, &c, e, width);
+  REAL q[COLUMNS], l[SHARE];
+#define READ(j) \
+  if ((j) % 4 == 0 && (j) < width) { \
+    const QUAD four = *(__local const QUAD *)&p.row[j]; \
+    q[j] = four.s0, q[(j) + 1] = four.s1, q[(j) + 2] = four.s2, q[(j) + 3] = four.s3; \
   }
-  e->x[width - 1] = 0;
-  return l;
+  EACH_ELEMENT(READ)
+#define MULTIPLIER(r) \
+  if (p.is_chosen && c.own == r) e[r].place = k; \
+  l[r] = e[r].x[0] * p.inverse.s0 * p.inverse.s1;
+  EACH_ENTRY(MULTIPLIER)
+#define SUBTRACT_FROM(r) subtract(l[r], q, width, &e[r]);
+  EACH_ENTRY(SUBTRACT_FROM)
 }
 
 /* --- the round ------------------------------------------------------------------------ */
 
-__kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
+/* The column of element j of an entry that was chosen in step k. */
+INLINE int column_of(const int k, const int j) {
+  if (j < COLUMNS - k) return k + j;
+  if (k < HALF) return j - (COLUMNS - k);
+  return j < COLUMNS - HALF ? j - (COLUMNS - k) + HALF : j - (COLUMNS - HALF);
+}
+
+#if FINAL
+INLINE void write_element(__local Choice *choice, const int k, const int column, const REAL x) {
+  choice->top[k * COLUMNS + column] = x;
+  if (column < k) choice->lower[column * STRIDE + k - column] = x;
+}
+
+INLINE void write_down(__local Choice *choice, const Entry *e, const int row) {
+  const int k = e->place;
+  choice->chosen[k] = row;
+  choice->diagonal[k] = e->x[0];
+#define WRITE_DOWN(j) write_element(choice, k, column_of(k, j), e->x[j]);
+  EACH_ELEMENT(WRITE_DOWN)
+}
+#endif
+
+INLINE void find(Entry *e, int *row, const ulong entry, const ulong count, const ulong first,
+                 __global const int *list) {
+  e->place = entry < count ? -1 : -2;
+  *row = entry >= count ? 0 : list ? list[entry] : (int)(first + entry);
+}
+
+INLINE void load(Entry *e, __global const REAL *from) {
+#define LOAD_ELEMENT(j) \
+  if ((j) % 4 == 0) { \
+    const QUAD four = e->place == -1 ? *(__global const QUAD *)&from[j] : (QUAD)(0); \
+    e->x[j] = four.s0, e->x[(j) + 1] = four.s1, e->x[(j) + 2] = four.s2, e->x[(j) + 3] = four.s3; \
+  }
+  EACH_ELEMENT(LOAD_ELEMENT)
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void lu_tournament(
     const ulong count, const ulong first, const int listed, __global REAL *w, const ulong ld,
     __global int *lists, const ulong in, const ulong out
 #if FINAL
@@ -261,44 +421,28 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
 ) {
   __local Board board;
   const int t = (int)get_local_id(0);
-  const ulong entry = get_global_id(0);
-  Entry e = {.place = entry < count ? -1 : -2};
-  int row = 0;
-  UNROLL for (int j = 0; j < COLUMNS; j++) e.x[j] = 0;
-  if (e.place == -1) {
-    row = listed ? lists[in + entry] : (int)(first + entry);
-    __global const REAL *from = w + row * ld + first;
-    UNROLL for (int j = 0; j < COLUMNS; j += 4) {
-      const QUAD q = vload4(0, from + j);
-      e.x[j] = q.s0, e.x[j + 1] = q.s1, e.x[j + 2] = q.s2, e.x[j + 3] = q.s3;
-    }
-  }
-#if FINAL
-  REAL multipliers[COLUMNS];
-#define KEEP multipliers[k] =
-#else
-#define KEEP
-#endif
+  Entry e[SHARE];
+  int rows[SHARE];
+#define FIND(r) find(&e[r], &rows[r], get_global_id(0) * SHARE + (r), count, first, listed ? lists + in : 0);
+#define LOAD_ENTRY(r) load(&e[r], w + rows[r] * ld + first);
+  EACH_ENTRY(FIND)
+  EACH_ENTRY(LOAD_ENTRY)
   int k = 0;
-  for (; k < HALF; k++) KEEP eliminate(&board, k, t, COLUMNS, &e);
-  for (; k < COLUMNS; k++) KEEP eliminate(&board, k, t, COLUMNS - HALF, &e);
+  for (; k < HALF; k++) eliminate(&board, k, t, COLUMNS, e);
+  for (; k < COLUMNS; k++) eliminate(&board, k, t, COLUMNS - HALF, e);
 #if FINAL
   __local Choice choice;
   if (t < COLUMNS) choice.is_chosen[t] = 0;
-  for (int i = t; i < COLUMNS * STRIDE; i += ROWS) choice.lower[i] = 0;
+  if (t == 0) choice.has_moved = 0;
+  for (int i = t; i < COLUMNS * STRIDE; i += ITEMS) choice.lower[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (e.place >= 0 && e.place < columns) {
-    choice.chosen[e.place] = row;
-    choice.diagonal[e.place] = e.x[0];
-    for (int j = 0; j < e.place; j++) {
-      choice.lower[j * STRIDE + e.place - j] = multipliers[j];
-      choice.top[e.place * COLUMNS + j] = multipliers[j];
-    }
-    UNROLL for (int j = 0; j < COLUMNS; j++)
-      if (e.place + j < COLUMNS) choice.top[e.place * COLUMNS + e.place + j] = e.x[j];
-  }
+#define WRITE_ENTRY(r) \
+  if (e[r].place >= 0 && e[r].place < columns) write_down(&choice, &e[r], rows[r]);
+  EACH_ENTRY(WRITE_ENTRY)
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (t == 0) find_pivots(&choice, (int)first, columns);
+  if (t < columns) find_pivot(&choice, (int)first, columns, t);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (t == 0 && choice.has_moved) follow_moved(&choice, (int)first, columns);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < COLUMNS) {
     find_moves(&choice, (int)first, columns, t);
@@ -315,11 +459,13 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
   exchange(&choice, t, begin, end, w, ld);
   barrier(CLK_GLOBAL_MEM_FENCE);
   w += first * ld + first;
-  for (int i = t; i < COLUMNS * COLUMNS; i += ROWS)
+  for (int i = t; i < COLUMNS * COLUMNS; i += ITEMS)
     if (i / COLUMNS < columns && i % COLUMNS < columns)
       w[i / COLUMNS * ld + i % COLUMNS] = choice.top[i];
-  for (ulong j = columns + t; first + j < end; j += ROWS) solve_column(choice.lower, w + j, ld);
+  for (ulong j = columns + t; first + j < end; j += ITEMS) solve_column(choice.lower, w + j, ld);
 #else
-  if (e.place >= 0) lists[out + get_group_id(0) * COLUMNS + e.place] = row;
+#define PUT_UP(r) \
+  if (e[r].place >= 0) lists[out + get_group_id(0) * COLUMNS + e[r].place] = rows[r];
+  EACH_ENTRY(PUT_UP)
 #endif
 }

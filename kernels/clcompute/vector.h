@@ -33,6 +33,8 @@
 #define UNROLL _Pragma("unroll")
 
 /* F(k), F(k + 1), ... as text: so many steps no compiler unrolls when it is asked to. */
+#define REPEAT_1(F, k) F(k)
+#define REPEAT_2(F, k) F(k) F(k + 1)
 #define REPEAT_4(F, k) F(k) F(k + 1) F(k + 2) F(k + 3)
 #define REPEAT_8(F, k) REPEAT_4(F, k) REPEAT_4(F, k + 4)
 #define REPEAT_16(F, k) REPEAT_8(F, k) REPEAT_8(F, k + 8)

@@ -343,6 +343,8 @@ by_kernel.lu_tournament = [[for _, case in ipairs { { 1, 0, 1 }, { 4, 0, 4 }, { 
   if count >= 8 then run("lu_tournament", 16)(8, first, 1, w, ld, lists, 16, 0) end
   local k = first // 16 * 16
   run("lu_tournament", 16, { FINAL = 1 })(math.min(16, count), first, 0, w, ld, lists, 0, 48, columns, k,
+    math.min(n, k + 16), empty(n, "int"), empty(n))
+  run("lu_tournament", 8, { FINAL = 1, SHARE = 2 })(math.min(16, count), first, 0, w, ld, lists, 0, 48, columns, k,
     math.min(n, k + 16), empty(n, "int"), empty(n)) end]]
 
 by_kernel.lu_below = [[for _, case in ipairs { { 5, 0, 4 }, { 9, 4, 4 }, { 20, 4, 4 }, { 40, 16, 4 } } do

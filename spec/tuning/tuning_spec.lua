@@ -236,6 +236,8 @@ describe("rules of tuning", function()
     assert.is_nil(rules.fault("lu", lu, facts()))
     assert.is_nil(rules.fault("lu", tournament, gpu()))
     assert.is_nil(rules.fault("lu", changed(tournament, { columns = 32, block = 64, rows = 64, warp = 32 }), gpu()))
+    local shared = { rows = 128, share = 2, last = 256, last_share = 4, warp = 32, block = 128 }
+    assert.is_nil(rules.fault("lu", changed(tournament, shared), gpu()))
   end)
 
   it("refuse numbers that a tournament of pivots does not end with, or that no group has room for", function()
@@ -243,7 +245,13 @@ describe("rules of tuning", function()
       { "block", 512 }, { "rows", 8 }, { "rows", 12 }, { "rows", 0 }, { "rows", 192 } } do
       assert.matches(case[1], rules.fault("lu", changed(tournament, { [case[1]] = case[2] }), gpu()))
     end
-    assert.matches("warp", rules.fault("lu", changed(tournament, { warp = 32, rows = 32 }), gpu { size = 8 }))
+    for _, case in ipairs { { 3, 32, "share" }, { 2, 1, "share" }, { 4, 32, "rows" } } do
+      local row = changed(tournament, { share = case[1], warp = case[2], rows = 64, block = 128 })
+      assert.matches(case[3], rules.fault("lu", row, gpu()))
+      assert.is_nil(rules.fault("lu", changed(row, { share = 1 }), gpu()))
+      row = changed(row, { share = 1, last = 64, last_share = case[1] })
+      assert.matches(case[3] == "rows" and "last" or "last_share", rules.fault("lu", row, gpu()))
+    end
     assert.matches("groups of 128", rules.fault("lu", tournament, gpu { max_group = 64 }))
     assert.matches("local memory", rules.fault("lu", tournament, gpu { local_memory = 2048 }))
   end)

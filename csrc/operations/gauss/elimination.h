@@ -10,8 +10,10 @@
 /* The row of LU for a device and a dtype (lua/clcompute/tuning/known.lua says what they mean). */
 typedef struct clc_LuRow {
   size_t vector, group, columns, block, large, few, small;
-  size_t rows, warp; /* of a tournament; 0: panels are none */
-  size_t items;      /* rows up to which a system of a batch has a work-item for each */
+  size_t rows, warp;       /* of a tournament; 0: panels are none */
+  size_t share;            /* rows of a work-item there; 0: one */
+  size_t last, last_share; /* both, in its last round; `last` 0: as many as in others */
+  size_t items;            /* rows up to which a system of a batch has a work-item for each */
 } clc_LuRow;
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like);

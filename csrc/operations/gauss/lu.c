@@ -24,6 +24,9 @@ clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
   static const clc_Field others[][2] = {{{"small", offsetof(clc_LuRow, small), NULL}},
                                         {{"rows", offsetof(clc_LuRow, rows), NULL}},
                                         {{"warp", offsetof(clc_LuRow, warp), NULL}},
+                                        {{"share", offsetof(clc_LuRow, share), NULL}},
+                                        {{"last", offsetof(clc_LuRow, last), NULL}},
+                                        {{"last_share", offsetof(clc_LuRow, last_share), NULL}},
                                         {{"items", offsetof(clc_LuRow, items), NULL}}};
   clc_LuRow row = {0};
   clc_pushrowfor(L, like->device, "lu", like->dtype, work);

@@ -20,25 +20,44 @@
 
 typedef struct {
   const clc_Elimination *x;
-  size_t rows, columns, block; /* entries of a group; columns of a panel, of a block */
+  size_t columns, block;        /* of a panel, of a block */
+  size_t rows, items;           /* entries and work-items of a group in a round */
+  size_t last_rows, last_items; /* of the group of the last one */
   clc_Kernel *round, *last, *below, *right;
   clc_Buffer *lists;         /* of rows: two lists of entries, and the moves of a panel */
   size_t lists_of[2], moves; /* where they begin */
 } Tournament;
 
+static size_t or_one(size_t number) {
+  return number > 0 ? number : 1;
+}
+
+/* Columns of a block of the whole matrix: half as many for `large` rows or fewer, where panels
+   weigh more than products. */
+static size_t block_for(const clc_LuRow *row, size_t n) {
+  const size_t half = row->block / 2;
+  return n <= row->large && half >= ACROSS && half % row->columns == 0 ? half : row->block;
+}
+
 /* Pushes what it consists of; the lists are at the top. */
-static Tournament push_tournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row) {
+static Tournament push_tournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row,
+                                  size_t block) {
   clc_Device *d = x->w->device;
   const clc_Dtype *dtype = x->w->dtype;
-  Tournament t = {.x = x, .rows = row->rows, .columns = row->columns, .block = row->block};
-  const clc_Macro columns = {"COLUMNS", t.columns}, rows = {"ROWS", t.rows},
-                  warp = {"WARP", row->warp};
-  t.round = clc_prebuilt(L, d, "lu_tournament", dtype, clc_define(L, columns, rows, warp));
+  const size_t share = or_one(row->share), last_share = or_one(row->last_share);
+  Tournament t = {.x = x, .columns = row->columns, .block = block, .rows = row->rows};
+  t.last_rows = row->last > 0 ? row->last : t.rows;
+  t.items = t.rows / share;
+  t.last_items = t.last_rows / last_share;
+  const clc_Macro columns = {"COLUMNS", t.columns}, warp = {"WARP", row->warp};
+  t.round = clc_prebuilt(L, d, "lu_tournament", dtype,
+                         clc_define(L, columns, warp, {"ROWS", t.rows}, {"SHARE", share}));
   t.last = clc_prebuilt(L, d, "lu_tournament", dtype,
-                        clc_define(L, columns, rows, warp, {"FINAL", 1}, {"ACROSS", t.block}));
+                        clc_define(L, columns, warp, {"ROWS", t.last_rows}, {"SHARE", last_share},
+                                   {"FINAL", 1}, {"ACROSS", block}));
   t.below = clc_prebuilt(L, d, "lu_below", dtype,
                          clc_define(L, columns, {"DOWN", DOWN}, {"WIDE", WIDE},
-                                    {"ACROSS", t.block < WIDE ? WIDE : t.block}));
+                                    {"ACROSS", block < WIDE ? WIDE : block}));
   t.right = clc_prebuilt(L, d, "lu_right", dtype,
                          clc_define(L, columns, {"BLOCK", t.block}, {"ACROSS", ACROSS}));
   const size_t list = clc_parts(x->n, t.rows) * t.columns;
@@ -54,9 +73,9 @@ static void choose(lua_State *L, const Tournament *t, size_t first, size_t colum
   const clc_Elimination *x = t->x;
   size_t count = x->n - first;
   int listed = 0, in = 0;
-  while (count > t->rows) {
+  while (count > t->last_rows) {
     const size_t groups = clc_parts(count, t->rows), rest = count - (groups - 1) * t->rows;
-    const clc_Range range = clc_batchrange(groups, 1, 1, t->rows, 1);
+    const clc_Range range = clc_batchrange(groups, 1, 1, t->items, 1);
     clc_run(L, t->round, &range, clc_size(count), clc_size(first), clc_integer(listed),
             clc_memory(x->w), clc_size(x->ld), clc_memory(t->lists), clc_size(t->lists_of[in]),
             clc_size(t->lists_of[!in]));
@@ -64,7 +83,7 @@ static void choose(lua_State *L, const Tournament *t, size_t first, size_t colum
     listed = 1;
     in = !in;
   }
-  const clc_Range one = clc_batchrange(1, 1, 1, t->rows, 1);
+  const clc_Range one = clc_batchrange(1, 1, 1, t->last_items, 1);
   clc_run(L, t->last, &one, clc_size(count), clc_size(first), clc_integer(listed), clc_memory(x->w),
           clc_size(x->ld), clc_memory(t->lists), clc_size(t->lists_of[in]), clc_size(t->moves),
           clc_size(columns), clc_size(k), clc_size(e), clc_memory(x->pivots),
@@ -113,7 +132,7 @@ void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_L
   const int top = lua_gettop(L);
   if (x->n == 0) return;
   luaL_checkstack(L, 30, NULL);
-  const Tournament t = push_tournament(L, x, row);
+  const Tournament t = push_tournament(L, x, row, block_for(row, x->n));
   for (size_t k = 0; k < x->n; k += t.block) {
     const size_t e = x->n - k < t.block ? x->n : k + t.block;
     factor_block(L, &t, k, e, k + x->n - e);
@@ -131,7 +150,7 @@ void clc_eliminatetournamentpanel(lua_State *L, const clc_Elimination *x, size_t
                                   const clc_LuRow *row) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 30, NULL);
-  const Tournament t = push_tournament(L, x, row);
+  const Tournament t = push_tournament(L, x, row, row->block);
   factor_block(L, &t, 0, columns, 0);
   clc_givescratch(L, LISTS);
   lua_settop(L, top);
@@ -141,7 +160,7 @@ void clc_solvetournamentrows(lua_State *L, const clc_Elimination *x, size_t end,
                              const clc_LuRow *row) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 30, NULL);
-  const Tournament t = push_tournament(L, x, row);
+  const Tournament t = push_tournament(L, x, row, row->block);
   make_rows(L, &t, 0, t.block, end);
   clc_givescratch(L, LISTS);
   lua_settop(L, top);

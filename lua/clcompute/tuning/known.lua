@@ -175,8 +175,10 @@ known.sort = {
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one; a system alone of up to `small` rows (none: 0) is a batch of one. With
--- `rows`, groups of so many rows choose the pivots of a panel in a tournament, warps of `warp` work-items (1: none)
--- searching in registers. Groups have a work-item for each row of a system of a batch up to `items` rows (none: 0).
+-- `rows`, groups of so many rows choose the pivots of a panel in a tournament, of `last` (as many) in its last round,
+-- warps of `warp` work-items (1: none) searching in registers; a work-item has `share` rows (1), there `last_share`
+-- (1); panels are within blocks of `block` columns, in matrices of up to `large` rows of half as many. Groups have a
+-- work-item for each row of a system of a batch up to `items` rows (none: 0).
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8, small = 128 },
@@ -187,19 +189,22 @@ known.lu = {
   { where = { type = "cpu" }, vector = 4, group = 1, columns = 128, block = 256, large = 1024, few = 8, small = 128 },
   -- a simulator takes as long for a group's idle work-items
   { where = { platform = "Oclgrind" },
-    vector = 1, group = 64, columns = 8, block = 32, large = 512, few = 8, small = 64,
+    vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 8, small = 64,
     rows = 64, warp = 1, items = 512 },
   -- measured on an NVIDIA H200
   { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
-    is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8,
-    small = 64, rows = 512, warp = 32, items = 256 },
+    is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 32, block = 256, large = 4096, few = 8,
+    small = 64, rows = 256, share = 2, last = 512, warp = 32, items = 256 },
+  { where = { dtype = "double", capability = 80, max_group = 512, local_memory = 48000 },
+    is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 16, block = 256, large = 4096, few = 8,
+    small = 64, rows = 256, share = 2, last = 512, last_share = 2, warp = 32, items = 256 },
   { where = { dtype = "double", max_group = 512, local_memory = 48000 },
-    is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8,
+    is_tried = 1, kernel = "lu_tournament", vector = 1, group = 64, columns = 16, block = 256, large = 0, few = 8,
     small = 64, rows = 512, warp = 1, items = 256 },
   { where = { dtype = "float", max_group = 256, local_memory = 32000 },
-    vector = 1, group = 64, columns = 32, block = 128, large = 512, few = 8, rows = 256, warp = 1 },
+    vector = 1, group = 64, columns = 32, block = 128, large = 0, few = 8, rows = 256, warp = 1 },
   { where = { dtype = "double", max_group = 128, local_memory = 32000 },
-    vector = 1, group = 64, columns = 16, block = 128, large = 512, few = 8, rows = 128, warp = 1 },
+    vector = 1, group = 64, columns = 16, block = 128, large = 0, few = 8, rows = 128, warp = 1 },
   { where = {}, vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 },
 }
 

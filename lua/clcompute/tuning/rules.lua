@@ -254,23 +254,36 @@ end
 
 local BELOW = 128 -- work-items of a group of lu_below
 
+--- The groups of a round, or with "last" and "last_share" of the last one.
+local function check_round(row, facts, rows_name, share_name)
+  local columns, warp = row.columns, row.warp
+  local rows, share = multiple(row, rows_name, math.max(warp, columns), MANY), row[share_name] or 1
+  check(rows >= 2 * columns, "%s: twice the columns expected at least, got %d", rows_name, rows)
+  check(share == 1 or (share == 2 or share == 4) and warp > 1, "%s: 1, or with warps 2 or 4, expected, got %s",
+    share_name, share)
+  check(rows % (share * warp) == 0 and rows // share >= columns and rows // share <= facts.max_group,
+    "%s: groups of whole warps, of a work-item for each column and of %d at most, expected, got %d rows, %d an item",
+    rows_name, facts.max_group, rows, share)
+  local board = warp == 1 and 2 * rows + 128 or 2 * rows // (warp * share) * (columns + 3)
+  check_memory(board + columns * (2 * columns + 16), facts)
+  return rows // share
+end
+
 --- In local memory are what the warps of a tournament, or all of its items, show one another, and the panel's own rows;
 -- then the rows of U above those that are updated; then the columns of a block.
 local function check_tournament(row, facts)
-  local columns, warp = one_of(row, "columns", { 4, 8, 16, 32 }), one_of(row, "warp", { 1, 32 })
+  local columns = one_of(row, "columns", { 4, 8, 16, 32 })
+  one_of(row, "warp", { 1, 32 })
   local block = multiple(row, "block", columns, facts.max_group)
-  local rows = multiple(row, "rows", math.max(warp, columns), facts.max_group)
+  local items = check_round(row, facts, "rows", "share")
+  if row.last then items = check_round(row, facts, "last", "last_share") end
   check(facts.max_group >= BELOW, "rows: groups of %d work-items expected, of which there are %d at most", BELOW,
     facts.max_group)
-  check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
-  check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
   check(block >= 32, "block: 32 columns expected at least, got %d", block)
-  check(2 * columns * block % rows == 0, "rows: divisor of %d, twice a panel's rows in a block, expected, got %d",
-    2 * columns * block, rows)
-  local board = warp == 1 and 2 * rows + 128 or 2 * rows // warp * (columns + 1)
-  check_memory(board + columns * (2 * columns + 16), facts)
+  check(2 * columns * block % items == 0, "rows: divisor of %d, twice a panel's rows in a block, expected, got %d",
+    2 * columns * block, items)
   check_memory((block + columns) * (columns + 4) + 32 * columns, facts)
-  check_memory(columns * (columns + 32 + math.max(block, 64)), facts)
+  check_memory(columns * (columns + 34 + math.max(block, 64)), facts)
 end
 
 local function check_lu(row, facts)

@@ -66,6 +66,15 @@ local function factors(n)
   end
 end
 
+--- Also those of matrices that are large enough for wide blocks, where a tournament chooses their pivots.
+local function factors_of_any_size(device, dtype)
+  factors(200)(device, dtype)
+  local row = tuning.of(device, "lu", dtype)
+  if not row.rows or row.large == 0 then return end
+  local a <close> = device:random(dtype, row.large + 1, row.large + 1)
+  cl.lu(a):release()
+end
+
 -- --- elements -----------------------------------------------------------------------------
 
 --- What takes a vector and a mask of as many elements.
@@ -120,7 +129,7 @@ local LIST = {
   { "transpose", ALL, matrix(function(x) cl.transpose(x) end), seconds = 1.5 },
   { "gauss solve, one side", FLOATING, systems(200, 1) },
   { "gauss solve, a batch", FLOATING, batch_of_systems },
-  { "lu", FLOATING, factors(200) },
+  { "lu", FLOATING, factors_of_any_size },
   { "lu, small", FLOATING, factors(32) },
   { "gemm, precision tf32", FLOAT, products_in_class "tf32" },
   { "gemm, precision float-tensor", FLOAT, products_in_class "float-tensor" },

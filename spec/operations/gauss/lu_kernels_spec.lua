@@ -81,11 +81,14 @@ helper.describe_each("the kernels of gauss", function(d)
     end
     rows[7], rows[12], rows[13] = { 8, 0, 0, 0 }, { 0, 9, 0, 0 }, { 0, 9, 0, 0 }
     rows[3], rows[18] = { 0, 0, -6, 0 }, { 0, 0, 0, 5 }
-    local w, lists = d:buffer(rows), d:zeros("int", 16)
-    d:kernel "lu_tournament"({ global = 32, group = 16 }, 20, 0, 0, w, 4, lists, 0, 0)
-    assert.same({ 6, 11, 2, 3 }, lists:read(1, 4))
-    d:kernel "lu_tournament"({ global = 16, group = 16 }, 8, 0, 1, w, 4, lists, 0, 8)
-    assert.same({ 6, 11, 2, 17 }, lists:read(9, 12))
+    for share = 1, 2 do -- rows of a work-item
+      local w, lists, group = d:buffer(rows), d:zeros("int", 16), 16 // share
+      local choose = d:kernel("lu_tournament", { defines = { SHARE = share } })
+      choose({ global = 2 * group, group = group }, 20, 0, 0, w, 4, lists, 0, 0)
+      assert.same({ 6, 11, 2, 3 }, lists:read(1, 4))
+      choose({ global = group, group = group }, 8, 0, 1, w, 4, lists, 0, 8)
+      assert.same({ 6, 11, 2, 17 }, lists:read(9, 12))
+    end
   end)
 
   it("gather rows in another order, and sum columns", function()
