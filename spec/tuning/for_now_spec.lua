@@ -84,11 +84,12 @@ describe("plain kernels for now", function()
     assert.equal(0, asked)
   end)
 
-  --- How behind.builds answers from now on; the builds that were asked for.
+  --- How behind.builds answers from now on; the builds that were asked for, by their keys.
   local function answer_builds(is_built)
     local asked_for = {}
-    behind.builds = function(_, operation, dtype)
-      asked_for[#asked_for + 1] = operation .. " " .. dtype
+    behind.builds = function(_, operation, dtype, key)
+      assert(not asked_for[key] or asked_for[key] == operation .. " " .. dtype)
+      asked_for[key] = operation .. " " .. dtype
       return is_built
     end
     return asked_for
@@ -96,17 +97,25 @@ describe("plain kernels for now", function()
 
   local function cpu() return gpu { type = "cpu", vector_width_float = 16, compute_units = 2 } end
 
-  it("serve as long as another process builds, which is begun when they have served a while", function()
-    local asked_for, d = answer_builds(true), cpu()
-    assert.equal("naive", tuning.of(d, "gemm", "float", (1 << 27) - 1).kernel)
-    assert.same({}, asked_for)
-    for _ = 1, 3 do assert.equal("naive", tuning.of(d, "gemm", "float", (1 << 31) - 1).kernel) end
-    assert.same({ "gemm float", "gemm float", "gemm float" }, asked_for)
-    assert.equal(1, tuning.of(gpu(), "lu", "double", 1 << 30).is_for_now)
+  it("serve on a GPU as long as another process builds, which is begun when they have served a while", function()
+    local asked_for, d = answer_builds(true), gpu()
+    assert.equal(1, tuning.of(d, "lu", "double", (1 << 26) - 1).is_for_now)
+    assert.is_nil(next(asked_for))
+    for _ = 1, 3 do assert.equal(1, tuning.of(d, "lu", "double", 1 << 30).is_for_now) end
+    local key = next(asked_for)
+    assert.same({ [key] = "lu double" }, asked_for)
     assert.equal(0, asked)
     asked_for = answer_builds(false)
+    assert.is_nil(tuning.of(d, "lu", "double", 1).is_for_now)
+    assert.same({ [key] = "lu double" }, asked_for)
+    assert(asked >= 1)
+  end)
+
+  it("serve on a CPU until they have kept that process from its core as long as it builds", function()
+    local asked_for, d = answer_builds(true), cpu()
+    assert.equal("naive", tuning.of(d, "gemm", "float", (1 << 31) - 1).kernel)
     assert.equal("panels", tuning.of(d, "gemm", "float", 1).kernel)
-    assert.same({ "gemm float" }, asked_for)
+    assert.equal("gemm float", asked_for[next(asked_for)])
     assert.equal(1, asked)
   end)
 
@@ -114,7 +123,7 @@ describe("plain kernels for now", function()
     local asked_for = answer_builds(true)
     assert.equal("panels", tuning.of(cpu(), "gemm", "float", 1 << 31).kernel)
     assert.is_nil(tuning.of(gpu(), "lu", "float", 1 << 31).is_for_now)
-    assert.same({}, asked_for)
+    assert.is_nil(next(asked_for))
   end)
 
   it("serve products", function()

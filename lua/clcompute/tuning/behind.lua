@@ -38,7 +38,7 @@ local processes = {} -- their numbers, by what they build; false: it has ended, 
 -- @tparam Device device
 -- @string operation
 -- @string dtype
--- @string key what the verdict on the kernels depends on
+-- @string key a name for what is built
 -- @treturn boolean
 function behind.builds(device, operation, dtype, key)
   local process = processes[key]

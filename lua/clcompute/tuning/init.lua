@@ -181,6 +181,7 @@ end
 function tuning.of(device, operation, dtype, work)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
+  if work then require "clcompute.tuning.for_now".count(device, operation, dtype, work) end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   local verdict = test and verdict_on(device, operation, dtype, test, work)
   local plain = tuning.for_now[operation]
