@@ -10,9 +10,9 @@ local for_now = {}
 
 -- Multiply-adds of plain kernels, of products for each compute unit, as they take all of a device, where a system of
 -- equations takes a unit. `behind`: then another process builds the fast ones, after an eighth of a second on two
--- cores, 1 ms of products and 0.1 s of systems on an H100. On a GPU plain ones serve until it ends; on a CPU they keep it
--- from its core. `enough`: there who has computed as much waits, and where no other process builds. `single`: so does a
--- call that takes about as long as the build.
+-- cores, 1 ms of products and 0.1 s of systems on an H100. On a GPU plain ones serve until it ends; on a CPU they keep
+-- it from its core. `enough`: there who has computed as much waits, and where no other process builds. `single`: so
+-- does a call that takes about as long as the build.
 local LIMITS = {
   gemm = {
     cpu = { behind = 1 << 26, single = 1 << 30, enough = 1 << 30 },
