@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that runs Lua code behind this one, for which nobody waits: it may end later. */
 #define _GNU_SOURCE /* POSIX_SPAWN_SETSID */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -180,8 +180,8 @@ static int spawn(clc_Process *p, const char *lua, int theirs, char **environment
   char *const argv[] = {(char *)lua, "-e", CODE, NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
-  clc_setspawn(&attributes,
-               POSIX_SPAWN_SETPGROUP); /* Ctrl-C is ours alone; what it started ends with it */
+  /* a group of its own: Ctrl-C is ours alone, and what it started ends with it */
+  clc_setspawn(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawn_file_actions_init(&files);
   int code = set_files(&files, p, theirs);
   if (code == 0) code = posix_spawnp(&p->pid, lua, &files, &attributes, argv, environment);

@@ -94,7 +94,8 @@ function cl.range(range) end
 ---where the device was seen to grant it.
 ---
 ---Errors: a wrong argument (the message says which, what was expected and what came), range or group; buffers of
----another device; a `b:slice` for a pointer that is not const, since what is written there would not be in b; in check mode also what the kernel did (`Device:check`).
+---another device; a `b:slice` for a pointer that is not const, since what is written there would not be in b; in check
+---mode also what the kernel did (`Device:check`).
 ---```lua
 ---local p = d:program "kernel void add(const float a, global float *x) { x[get_global_id(0)] += a; }"
 ---local x = d:buffer { 1, 2, 3 }
