@@ -23,7 +23,7 @@ local LIMITS = {
 
 local done = {} -- multiply-adds, by what is built
 
---- A name for what is built: the same for devices of a kind.
+--- A name for what is built: the same for devices of a kind, another one for isolated ones, as tests of kernels have.
 local function key_of(device, operation, dtype)
   return answers.key(device, { name = operation .. " " .. dtype, kernels = "" })
 end
