@@ -73,29 +73,47 @@
 #endif
 
 #if NORMAL
-#if WORDS == 1
-#define POINT TWO
-#define CHANCE(pairs) (TO(TWO(float))((pairs)&LOW_HALF) * 0x1p-32f + 0x1p-33f)
-#define SECOND(pairs) TO(TWO(uint))((pairs) >> 32)
-#else
 #define POINT ONE
-#define CHANCE(pairs) (TO(ONE(double))((pairs).even >> 11) * 0x1p-53 + 0x1p-54)
-#define SECOND(pairs) (pairs).odd
-#endif
 #include "clcompute/box_muller.h"
 
-#define WEAVE(k, part)   \
-  v[k].even = x part;    \
-  v[k].odd = y part;     \
-  v[k] = fma(v[k], (VECTOR)span, (VECTOR)low);
+#if WORDS == 1
+/* Words as the halves of pairs, and back: AVX2 moves them within halves of a vector. */
+#if BLOCKS == 1
+#define LOWER(w) (w).x
+#define UPPER(w) (w).y
+#define PAIR(x, y) as_ulong((float2)(x, y))
+#else
+#define LOWER(w) (uint8)((w).s0, (w).s2, (w).s8, (w).sa, (w).s4, (w).s6, (w).sc, (w).se)
+#define UPPER(w) (uint8)((w).s1, (w).s3, (w).s9, (w).sb, (w).s5, (w).s7, (w).sd, (w).sf)
+#define PAIR(x, y)                                                                              \
+  as_ulong8((float16)(x.s0, y.s0, x.s1, y.s1, x.s4, y.s4, x.s5, y.s5,                           \
+                      x.s2, y.s2, x.s3, y.s3, x.s6, y.s6, x.s7, y.s7))
+#endif
 
-INLINE void elements(const TWO(ulong) pairs, VECTOR *v PARAMETERS) {
-  POINT(VALUE) x, y = direction_of(SECOND(pairs), &x);
-  const POINT(VALUE) distance = distance_of(CHANCE(pairs));
-  x *= distance;
-  y *= distance;
-  EACH(WEAVE)
+/* A pair of normal numbers of a pair of words. */
+INLINE ONE(ulong) point(const ONE(ulong) pair) {
+  const TWO(uint) words = JOIN(as_, TWO(uint))(pair);
+  const ONE(float) u = TO(ONE(float))(LOWER(words)) * 0x1p-32f + 0x1p-33f;
+  ONE(float) x, y = point_of(u, UPPER(words), &x);
+  return PAIR(x, y);
 }
+
+#define SCALE(k, part) v[k] = fma(JOIN(as_, VECTOR)(points part), (VECTOR)span, (VECTOR)low);
+
+INLINE void elements(const ulong first, const ulong seed, VECTOR *v PARAMETERS) {
+  ONE(ulong) second, pairs = philox_pairs(first, seed, &second);
+  const TWO(ulong) points = weave(point(pairs), point(second));
+  EACH(SCALE)
+}
+#else
+INLINE void elements(const ulong first, const ulong seed, VECTOR *v PARAMETERS) {
+  const TWO(ulong) pairs = philox(first, seed);
+  POINT(double) x, u = TO(POINT(double))(pairs.even >> 11) * 0x1p-53 + 0x1p-54;
+  v->odd = point_of(u, pairs.odd, &x);
+  v->even = x;
+  *v = fma(*v, (VECTOR)span, (VECTOR)low);
+}
+#endif
 #elif FLOATING
 #if WORDS == 1
 #define FRACTION(pairs) (TO(VECTOR)(JOIN(as_, VECTOR_OF(uint))(pairs) >> 8) * 0x1p-24f)
@@ -107,14 +125,19 @@ INLINE void elements(const TWO(ulong) pairs, VECTOR *v PARAMETERS) {
   v[k] = scale * fma(FRACTION(pairs part), (VECTOR)span, (VECTOR)low);           \
   v[k] = v[k] < high ? v[k] : (VECTOR)below;
 
-INLINE void elements(const TWO(ulong) pairs, VECTOR *v PARAMETERS) { EACH(SCALE) }
+INLINE void elements(const ulong first, const ulong seed, VECTOR *v PARAMETERS) {
+  const TWO(ulong) pairs = philox(first, seed);
+  EACH(SCALE)
+}
 #elif WORDS == 2
-INLINE void elements(const TWO(ulong) pairs, VECTOR *v PARAMETERS) {
+INLINE void elements(const ulong first, const ulong seed, VECTOR *v PARAMETERS) {
+  const TWO(ulong) pairs = philox(first, seed);
   const TWO(ulong) carry = (pairs & LOW_HALF) * span >> 32;
   *v = TO(VECTOR)(low + (((pairs >> 32) * span + carry) >> 32));
 }
 #else
-INLINE void elements(const TWO(ulong) pairs, VECTOR *v PARAMETERS) {
+INLINE void elements(const ulong first, const ulong seed, VECTOR *v PARAMETERS) {
+  const TWO(ulong) pairs = philox(first, seed);
   const ONE(ulong) bits = pairs.odd, factor = span;
   const ONE(ulong) carry = mul_hi(pairs.even, factor), sum = bits * span + carry;
   const ONE(ulong) place = mul_hi(bits, factor) + (sum < carry ? (ONE(ulong))1 : (ONE(ulong))0);
@@ -144,7 +167,7 @@ __kernel void random(const ulong n, const ulong chunk, __global REAL *out, const
   for (ulong at = begin; at < end; at += PARTS * WIDTH) {
     __global REAL *to = out + out_first + at;
     VECTOR v[PARTS];
-    elements(philox((skip + at) / (4 / WORDS), seed), v ARGUMENTS);
+    elements((skip + at) / (4 / WORDS), seed, v ARGUMENTS);
     if (at + PARTS * WIDTH <= end) {
       for (uint k = 0; k < PARTS; k++) STORE_VECTOR(v[k], k, to);
     } else {
