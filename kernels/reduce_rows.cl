@@ -28,7 +28,7 @@
 #define AT_ONCE 4 /* elements on their way at once, of a GPU's work-item; a multiple of LANES */
 #endif
 #ifndef ROW
-#define ROW 0 /* n, where it is known to be less than LANES, of a CPU; 0: it is no less */
+#define ROW 0 /* n, where it is known to be LANES at most, of a CPU; 0: it is no less */
 #endif
 
 /* Sets `sum` to elements `first` to before `stop` of a row, `step` elements at a time. */

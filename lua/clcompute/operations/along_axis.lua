@@ -81,7 +81,7 @@ local function spread_rows(row, g, workers, is_whole, lanes)
   if is_cpu then
     local share = parts_of(parts_of(outer, workers), ROWS) * ROWS
     return { kernel = "reduce_rows", items = parts_of(outer, share), parts = 1, lanes = ROWS,
-      variant = n < ROWS and n or 0, outer, n, share }
+      variant = n <= ROWS and n or 0, outer, n, share }
   end
   local team = math.min(row.group, power_below(2 * parts_of(n, EACH) - 1))
   return { kernel = "reduce_rows", items = outer * team, parts = 1, lanes = lanes, outer, n, team }

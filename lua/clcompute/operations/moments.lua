@@ -34,15 +34,14 @@ local function sum(where, list, of, g, text, real)
   return g and along_axis.reduce(where, SUM, list, of, g, how) or reduce.list(where, SUM, list, of, how)
 end
 
-local function mean(where, of, g, n, real)
-  local total = sum(where, { of }, of, g, "(REAL)x[i]", real)
-  return g and map.map("x[i] / n", { x = total, n = n }, { out = total }) or total / n
+local function mean(where, of, g, n, dtype)
+  local total = sum(where, { of }, of, g, "(REAL)x[i]", operands.widest_real(of.device))
+  return g and map.map("x[i] / n", { x = total, n = n }, { dtype = dtype }) or total / n
 end
 
 function moments.mean(x, o)
   local of, g, n = check("mean", x, o, AXIS, operands.describe_lazily)
-  local found = mean("mean", of, g, n, operands.widest_real(of.device))
-  return g and map.map("x[i]", { x = found }, { dtype = operands.floating(of.dtype) }) or found
+  return mean("mean", of, g, n, operands.floating(of.dtype))
 end
 
 --- The sum of the squares of differences to the mean.

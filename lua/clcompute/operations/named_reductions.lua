@@ -94,17 +94,37 @@ local function extreme(where, operation, x, o, describe)
   return reduce.list(where, text, { of }, of) or error(where .. ": no elements", 0)
 end
 
---- Elements that are m are at i; where m is NaN, those that are.
-local PLACE = { integer = "x[i] == m[i] ? i : LONG_MAX",
-  float = "(m[i] == m[i] ? x[i] == m[i] : x[i] != x[i]) ? i : LONG_MAX" }
+-- Elements that are m are at i, as a TYPE that holds every place; where m is NaN, those that are.
+local PLACE = "x[i] == m ? (TYPE)i : TYPE_MAX"
+local PLACES = { integer = "x[i] == m[i] ? (TYPE)i : TYPE_MAX",
+  float = "(m[i] == m[i] ? x[i] == m[i] : x[i] != x[i]) ? (TYPE)i : TYPE_MAX" }
+
+--- The options of a search for places in a buffer: by 32 bits where they hold all, which vectors have more of.
+local function by_places(of, text)
+  local dtype = of.count < 1 << 31 and "int" or "long"
+  return { map = text:gsub("TYPE_MAX", dtype:upper() .. "_MAX"):gsub("TYPE", dtype), type = dtype, dtype = dtype }
+end
+
+--- The steps along the axis, from 1, to the elements at these places. Vectors do not divide integers; they divide doubles,
+-- which is exact where places are of 31 bits.
+local function steps_to(at, g, device)
+  local text, given = "x[i] / inner % n + 1", { x = at, inner = g.inner, n = g.n }
+  if g.inner == 1 then
+    text, given.inner = "x[i] - i * n + 1", nil
+  elseif g.outer == 1 and at.dtype == "int" and operands.widest_real(device) == "double" then
+    text, given.n = "(int)((double)(x[i] - (int)i) / inner) + 1", nil
+  end
+  return map.map(text, given, { dtype = "long" })
+end
 
 --- Where the extremes along an axis are, and these.
 local function places(where, value, of, g)
   local extremes = operands.describe(where, "the result", value)
   extremes.name, extremes.of_results = "m", true
-  local at = along_axis.reduce(where, "min(a, b)", { extremes, of }, of, g,
-    { map = for_dtype(of, PLACE), type = "long", dtype = "long", own = "places" })
-  return map.map("x[i] / inner % n + 1", { x = at, inner = g.inner, n = g.n }, { out = at }), value
+  local how = by_places(of, for_dtype(of, PLACES))
+  how.own = "places"
+  local at = along_axis.reduce(where, "min(a, b)", { extremes, of }, of, g, how)
+  return steps_to(at, g, of.device), value
 end
 
 --- Where an extreme is, from 1, and the element.
@@ -115,13 +135,9 @@ local function place(where, operation, x, o)
   end
   local value, of, g = extreme(where, operation, x, o, operands.describe)
   if g then return places(where, value, of, g) end
-  local index
-  if value ~= value then
-    index = reduce.all(where, "min(a, b)", x, { map = "x[i] != x[i] ? i : LONG_MAX", dtype = "long" })
-  else
-    local at = { map = "x[i] == m ? i : LONG_MAX", dtype = "long" }
-    index = reduce.all(where, "min(a, b)", { x = x, m = value }, at)
-  end
+  local is_nan = value ~= value
+  local how = by_places(described, is_nan and "x[i] != x[i] ? (TYPE)i : TYPE_MAX" or PLACE)
+  local index = reduce.all(where, "min(a, b)", is_nan and x or { x = x, m = value }, how)
   return index + 1, value
 end
 

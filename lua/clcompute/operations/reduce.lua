@@ -20,8 +20,8 @@ reduce.NAN_MIN, reduce.NAN_MAX = "a < b || a != a ? a : b", "a > b || a != a ? a
 -- more digits than float.
 local IN_LUA = {
   ["a + b"] = function(a, b) return a + b end,
-  ["max(a, b)"] = { long = math.max, ulong = function(a, b) return math.ult(a, b) and b or a end },
-  ["min(a, b)"] = { long = math.min, ulong = function(a, b) return math.ult(a, b) and a or b end },
+  ["max(a, b)"] = { int = math.max, long = math.max, ulong = function(a, b) return math.ult(a, b) and b or a end },
+  ["min(a, b)"] = { int = math.min, long = math.min, ulong = function(a, b) return math.ult(a, b) and a or b end },
   [reduce.NAN_MAX] = function(a, b) return (a > b or a ~= a) and a or b end,
   [reduce.NAN_MIN] = function(a, b) return (a < b or a ~= a) and a or b end,
 }
@@ -279,11 +279,12 @@ local NONE = {}
 -- @tparam table list of `operands.read`, with a buffer
 -- @tparam table first buffer of the list
 -- @tparam[opt] table o {map= the expression of an element, x[i] unless given; dtype= of the result, or a struct;
--- init= number, or table of a struct's fields; preamble= text; type_of= of the elements of a dtype, wide unless given}
+-- init= number, or table of a struct's fields; preamble= text; type_of= of the elements of a dtype, wide unless given;
+-- type= what is accumulated, instead of dtype's}
 -- @return number, or table of a struct's fields; nil where there are no elements and no init
 function reduce.list(where, operation, list, first, o)
   o = o or NONE
-  local results = results_of(where, o.dtype, list, first.device)
+  local results = o.type and accumulator.of_numbers(o.type) or results_of(where, o.dtype, list, first.device)
   check_init(where, o.init, results)
   if first.count == 0 then return o.init and results.alone(o.init) end
   local r = { operation = operation, map = o.map or "x[i]", list = list, results = results,
