@@ -13,6 +13,9 @@
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
 #endif
+#ifndef FINISH
+#define FINISH a /* what is written of result a of n elements */
+#endif
 #ifndef STORED
 #define STORED RESULT /* dtype of out: uchar, the bytes of structs, where RESULT is one */
 #endif
@@ -28,7 +31,11 @@ static RESULT clc_combine(const RESULT a, const RESULT b) {
 #if IS_STRUCT
 #define WRITE_RESULT(i, value) ((__global RESULT *)(out + out_first))[i] = value
 #else
-#define WRITE_RESULT(i, value) WRITE(out_first + (i), value)
+#define WRITE_RESULT(i, value)    \
+  {                               \
+    const RESULT a = value;       \
+    WRITE(out_first + (i), FINISH); \
+  }
 #endif
 
 #endif

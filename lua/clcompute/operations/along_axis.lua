@@ -8,6 +8,7 @@
 local enqueue = require("clcompute.core.internal").enqueue
 local accumulator = require "clcompute.operations.accumulator"
 local macros = require "clcompute.operations.macros"
+local map = require "clcompute.operations.map"
 local operands = require "clcompute.operations.operands"
 local preambles = require "clcompute.operations.preamble"
 local reduce = require "clcompute.operations.reduce"
@@ -135,13 +136,13 @@ function along_axis.add_defines(defines, row, plan)
 end
 
 --- The kernel of a launch, from what is kept at the reduction's place or built: `build` is one of two of `reduce`.
-local function find_kernel(place, build, where, device, row, r, plan, dtype, is_once)
+local function find_kernel(place, build, where, device, row, r, plan, dtype, is_once, finish)
   place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
   local of = macros.place({ kernels = place }, {}, build, plan.kernel, dtype, plan.variant or 0, plan.lanes or 0,
-    is_once)
+    is_once, finish or "")
   if not of[TEXTS] then
     local defines = along_axis.add_defines({ STORED = dtype, HALF = dtype == "half" and 1 or 0 }, row, plan)
-    defines.ONE_LAUNCH = is_once and 1 or nil
+    defines.ONE_LAUNCH, defines.FINISH = is_once and 1 or nil, finish
     of[TEXTS] = build(where, device, row, r, place[TEXTS], plan.kernel, defines)
   end
   return of[TEXTS]
@@ -166,10 +167,11 @@ local function plan_of(place, where, device, row, r, g, lanes, dtype)
   local is_alone = first.parts == 1 or is_once
   local plan = { outer = g.outer, n = g.n, inner = g.inner, dtype = dtype, first = first, is_once = is_once }
   plan.kernel = find_kernel(place, reduce.build_elements, where, device, row, r, first,
-    is_alone and dtype or r.results.type, is_once)
+    is_alone and dtype or r.results.type, is_once, is_alone and r.finish and r.finish:gsub("x%[i%]", "a") or nil)
   if is_alone then return plan end
   plan.rest = along_axis.spread(row, { outer = g.outer, n = first.parts, inner = g.inner }, true, false, lanes)
-  plan.rest_kernel = find_kernel(place, reduce.build_rest, where, device, row, r, plan.rest, dtype, false)
+  plan.rest_kernel = find_kernel(place, reduce.build_rest, where, device, row, r, plan.rest,
+    r.finish and r.results.type or dtype, false)
   return plan
 end
 
@@ -190,7 +192,7 @@ end
 -- @string where
 -- @tparam table g of `along_axis.read`
 -- @tparam table r {operation=, map=, list=, results= an accumulator of numbers, preamble=, own= a word for kernels that
--- no script can ask for}
+-- no script can ask for, finish=}
 -- @tparam Buffer out
 -- @tparam ?number init
 -- @string dtype of `out`
@@ -209,7 +211,9 @@ local function compute(where, device, g, r, out, init, dtype)
     reduce.give_counters(ended)
   else
     along_axis.launch(plan.kernel, row, first, partials, nil, operands.values(r.list))
-    along_axis.launch(plan.rest_kernel, row, plan.rest, out, init, partials)
+    local sums = r.finish and device:empty(type, table.unpack(g.shape)) or out
+    along_axis.launch(plan.rest_kernel, row, plan.rest, sums, init, partials)
+    if r.finish then map.map(r.finish, { x = sums, n = r.finish:find "%f[%w]n%f[%W]" and g.n }, { out = out }) end
   end
   enqueue.give(partials, use)
 end
@@ -222,7 +226,8 @@ end
 -- @tparam table g of `along_axis.read`
 -- @tparam[opt] table o {map=; type= what is accumulated, dtype= of the results, those of sums unless given; init=, also
 -- the results of no elements; preamble=; empty= the results of none where there is no init; own= as in `compute`;
--- type_of= of the elements of a dtype, wide unless given, then with `own`}
+-- type_of= of the elements of a dtype, wide unless given, then with `own`; finish= what is written of a result x[i] of
+-- n elements, then with `own`}
 -- @treturn Buffer of the results
 function along_axis.reduce(where, operation, list, first, g, o)
   local type = o.type or operands.wide_type(o.dtype or operands.result_dtype(list))
@@ -234,7 +239,7 @@ function along_axis.reduce(where, operation, list, first, g, o)
     return out:fill(value)
   end
   local r = { operation = operation, map = o.map or "x[i]", list = list, own = o.own,
-    type_of = o.type_of, results = accumulator.of_numbers(type), preamble = preambles.read(where, o.preamble) }
+    type_of = o.type_of, finish = o.finish, results = accumulator.of_numbers(type), preamble = preambles.read(where, o.preamble) }
   compute(where, first.device, g, r, out, o.init, dtype)
   if operands.is_sound(list) then return out end
   return along_axis.reduce(where, operation, operands.stored(where, list), first, g, o)

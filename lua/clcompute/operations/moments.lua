@@ -35,8 +35,9 @@ local function sum(where, list, of, g, text, real)
 end
 
 local function mean(where, of, g, n, dtype)
-  local total = sum(where, { of }, of, g, "(REAL)x[i]", operands.widest_real(of.device))
-  return g and map.map("x[i] / n", { x = total, n = n }, { dtype = dtype }) or total / n
+  local real = operands.widest_real(of.device)
+  local how = { map = ("(%s)x[i]"):format(real), type = real, dtype = dtype, own = "mean", finish = "x[i] / n" }
+  return g and along_axis.reduce(where, SUM, { of }, of, g, how) or reduce.list(where, SUM, { of }, of, how) / n
 end
 
 function moments.mean(x, o)

@@ -178,16 +178,15 @@ local SCALE = "x[i] > 0 && x[i] < INFINITY ? ldexp(x[i] * 0 + 1, clamp(-ilogb(x[
 
 --- Norms along an axis. Where squares may be too large or too small for the dtype they are of scaled elements.
 local function norms(of, g, dtype)
-  local out = operands.floating(of.dtype)
-  local how = { map = ("(%s)x[i]*(%s)x[i]"):format(dtype, dtype), type = dtype, dtype = dtype, empty = 0 }
-  if of.dtype ~= dtype or g.n == 0 then
-    return map.map("sqrt(x[i])", { x = along_axis.reduce("norm2", SUM, { of }, of, g, how) }, { dtype = out })
-  end
+  local how = { map = ("(%s)x[i]*(%s)x[i]"):format(dtype, dtype), type = dtype, dtype = operands.floating(of.dtype),
+    empty = 0, own = "norms", finish = "sqrt(x[i])" }
+  if of.dtype ~= dtype or g.n == 0 then return along_axis.reduce("norm2", SUM, { of }, of, g, how) end
   local largest = along_axis.reduce("norm2", MAX.float, { of }, of, g,
     { map = MAGNITUDE.float, type = dtype, dtype = dtype })
   local most = LARGEST_SCALE[dtype]
   local scale = operands.describe("norm2", "the scale", map.map(SCALE:format(most, most), { x = largest }))
   scale.name, scale.of_results, how.map, how.own = "m", true, "x[i]*m[i]*(x[i]*m[i])", "scaled"
+  how.finish = nil
   local squares = along_axis.reduce("norm2", SUM, { scale, of }, of, g, how)
   return map.map("sqrt(x[i]) / s[i]", { x = squares, s = scale.value }, { out = squares })
 end
