@@ -105,7 +105,7 @@ local function check(x, axis, sums_alone)
   end
 end
 
---- Shapes around those of vectors, teams, strips and parts. Each length of a row below 16 is a kernel to build.
+--- Shapes around those of vectors, teams, strips and parts. Each length of a row up to 16 is a kernel to build.
 local SHAPES = { { 1 }, { 5 }, { 1, 1 }, { 3, 5 }, { 17, 33 }, { 33, 16 }, { 2, 15 }, { 7, 1, 15 }, { 3, 4, 19 },
   { 9, 17, 5 }, { 2, 3, 7, 5 }, { 1, 8, 3, 1 } }
 local SHORT, OTHER = 7, 9 -- by a simulator, the latter for all dtypes
@@ -330,6 +330,22 @@ helper.describe_kinds("means and variances", function(d, dtypes, is_other, is_sa
       end
     end)
   end
+
+  it("are finished once, in one launch or behind the parts of long rows and columns", function()
+    with_small_parts(d, function()
+      for _, shape in ipairs { { 2, 20 }, { 20, 2 }, { 2, 3000 }, { 3000, 2 } } do
+        local x = random(d, d.has_double and "double" or "float", shape, 1)
+        for axis = 1, 2 do
+          local means, norms = flat(cl.mean(x, { axis = axis })), flat(cl.norm2(x, { axis = axis }))
+          for k, list in ipairs(lists(x, axis)) do
+            local mean, squares = moments(list)
+            assert_near(mean, means[k], 1e-5 * math.sqrt(squares), "mean")
+            assert_near(math.sqrt(squares + #list * mean ^ 2), norms[k], 1e-5 * norms[k], "norm2")
+          end
+        end
+      end
+    end)
+  end)
 end)
 
 -- --- scans ------------------------------------------------------------------------

@@ -238,8 +238,8 @@ function along_axis.reduce(where, operation, list, first, g, o)
     local value = o.init or o.empty or error(("%s: no elements along axis %d"):format(where, g.axis), 0)
     return out:fill(value)
   end
-  local r = { operation = operation, map = o.map or "x[i]", list = list, own = o.own,
-    type_of = o.type_of, finish = o.finish, results = accumulator.of_numbers(type), preamble = preambles.read(where, o.preamble) }
+  local r = { operation = operation, map = o.map or "x[i]", list = list, own = o.own, type_of = o.type_of,
+    finish = o.finish, results = accumulator.of_numbers(type), preamble = preambles.read(where, o.preamble) }
   compute(where, first.device, g, r, out, o.init, dtype)
   if operands.is_sound(list) then return out end
   return along_axis.reduce(where, operation, operands.stored(where, list), first, g, o)

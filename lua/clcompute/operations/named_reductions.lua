@@ -105,8 +105,8 @@ local function by_places(of, text)
   return { map = text:gsub("TYPE_MAX", dtype:upper() .. "_MAX"):gsub("TYPE", dtype), type = dtype, dtype = dtype }
 end
 
---- The steps along the axis, from 1, to the elements at these places. Vectors do not divide integers; they divide doubles,
--- which is exact where places are of 31 bits.
+--- The steps along the axis, from 1, to the elements at these places. No vectors of integers are divided; those of
+-- doubles are, exactly where places are of 31 bits.
 local function steps_to(at, g, device)
   local text, given = "x[i] / inner % n + 1", { x = at, inner = g.inner, n = g.n }
   if g.inner == 1 then
