@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The long checks, a part of the Makefile: `make gates` runs all of them, an hour and a half.
 
-.PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant mutate properties faults asan stress \
+.PHONY: layer soak long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant mutate properties faults asan stress \
         tsan valgrind coverage reach coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
@@ -72,6 +72,11 @@ fuzz-files: all layer
 # A thousand buffers of 64 MB, each dropped, stay below 600 MB.
 memory: all layer
 	@$(call specs,memory,STRESS=1,spec/whole/stress_spec.lua)
+
+# Ten minutes, on each driver, of random sizes, views, queues, sequences, expressions and host arrays.
+SOAK ?= 600
+soak: all layer
+	@$(call specs,soak,SOAK=$(SOAK),spec/whole/stress_spec.lua)
 
 # 200 random ranges of two dimensions on the CPU, each launched in three ways.
 ranges: all
