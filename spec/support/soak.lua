@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- A soak: random sizes, views, queues, sequences, expressions and host arrays for a time, each value known. Arguments: the
--- place of a device, seconds, a seed, the bits of the largest size. Fails at a value that is wrong and at growth.
+--- A soak: random sizes, views, queues, sequences, expressions and host arrays for a time, each value known. Arguments:
+-- the place of a device, seconds, a seed, the bits of the largest size. Fails at a value that is wrong and at growth.
 
 local cl = require "clcompute"
 
@@ -43,7 +43,7 @@ local function make()
   return { buffer = buffer, n = n, base = base, owner = k, at = k, last = programs[k].start(n, buffer, base) }
 end
 
---- An item of the same queue, of a buffer that was made of its own, which is not to be written before that has been read.
+--- An item of the same queue, of a buffer made of the first one's, which is not to be written before it was read.
 local function like(item, buffer, by)
   local k = item.owner
   local made = { buffer = buffer, n = item.n, base = (item.base + by) % MODULUS, owner = k, at = k }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Many objects, and much memory, each in a process of its own. STRESS=1 (`make stress`) asks
--- for the full numbers; without it a tenth, for the suite to stay short. SOAK=600 (`make soak`) is the seconds of the soak.
+-- for the full numbers; without it a tenth, for the suite to stay short. SOAK=600 (`make soak`) is the soak's seconds.
 
 local helper = require "spec.helper"
 
@@ -98,9 +98,9 @@ end)
 
 helper.describe_each("a soak of all that holds memory", function(device)
   it("has each value right, and does not grow", function()
-    local bits = helper.is_simulator(device) and 6 or 18
     local seconds, bits = os.getenv "SOAK" or 3, helper.is_simulator(device) and 6 or 18
-    local output = run(device, "arg = { d.place, %s, %d, %d } dofile 'spec/support/soak.lua'", seconds, helper.seed, bits)
+    local output = run(device, "arg = { d.place, %s, %d, %d } dofile 'spec/support/soak.lua'", seconds, helper.seed,
+      bits)
     has_no_leak(output)
     print("stress: " .. output:match "[^\n]* rounds[^\n]*")
   end)
