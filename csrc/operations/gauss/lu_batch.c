@@ -63,7 +63,8 @@ static void eliminate_rows(lua_State *L, clc_Buffer *a, const clc_Batch *x) {
                                    {"BLOCKED", x->n > l.columns});
   clc_Kernel *k = clc_prebuilt(L, a->device, "lu_batch_rows", a->dtype, defines);
   clc_run(L, k, &range, clc_size(x->n), clc_elements(a), clc_memory(x->w), clc_memory(x->pivots),
-          clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts));
+          clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts),
+          clc_memory(x->fault));
   lua_pop(L, 2);
 }
 
