@@ -401,6 +401,14 @@ static int see_words(clc_Device *d, const volatile uint32_t *words, size_t n) {
   return clc_haveended(&d->flight);
 }
 
+/* Queues that bytes of a buffer, which may be whole words that are looked at, come to the landing. */
+static cl_int land(clc_Device *d, const clc_Buffer *b, size_t at, size_t bytes, size_t words,
+                   int tells, cl_event *event) {
+  const size_t size = sizeof(uint32_t);
+  if (tells && words > 0 && at % size == 0) return clc_tell(d, b->mem, at / size, words);
+  return clEnqueueReadBuffer(d->queue, b->mem, CL_FALSE, at, bytes, d->landing, 0, NULL, event);
+}
+
 /* Queues the reading of a few bytes behind what is in flight, so that one wait is for both: a GPU
    takes as long for another one. The memory stays should a hook of that wait raise; a hook that
    reads takes it. */
@@ -409,6 +417,7 @@ static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t b
   if (d->landing == NULL || bytes == 0 || bytes > CLC_LANDING || clc_getrecording(d) != NULL ||
       clc_isquiet(d))
     return 0;
+  const int tells = bytes <= WORDS * sizeof(uint32_t) && clc_cantell(L, d);
   cl_event *event = clc_reserve(L, d, clc_kindname(CLC_READ));
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
   volatile uint32_t *words = (volatile uint32_t *)(void *)d->landing;
@@ -416,9 +425,7 @@ static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t b
   const size_t n = is_seen ? bytes / sizeof *words : 0;
   expect_words(words, n);
   clc_countpart(d, clc_transfercounter(d, CLC_READ), bytes, 0, 1);
-  clc_commit(L, d,
-             clEnqueueReadBuffer(d->queue, b->mem, CL_FALSE, byte_offset(b, first), bytes,
-                                 d->landing, 0, NULL, event),
+  clc_commit(L, d, land(d, b, byte_offset(b, first), bytes, n, tells, event),
              "clEnqueueReadBuffer");
   const uint64_t ticket = d->landed = d->flight.queued;
   if (see_words(d, words, n))

@@ -154,6 +154,7 @@ static void device_release(clc_Handle *h) {
   c->queues--;
   if (!clc_endflight(&d->flight)) c->dropped += clc_closepool(&c->pool); /* they use its memory */
   clc_releaseowned(h);
+  clc_dropteller(d);
   drop_landing(d);
   drop_queue(d);
   if (d->lent != NULL) clReleaseCommandQueue(d->lent);
@@ -580,6 +581,7 @@ void clc_opendevices(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
   clc_opencontexts(L);
   clc_openlive(L);
+  clc_opentelling(L);
   clc_openparts(L);
   clc_openprofile(L);
   clc_opendiscovery(L);

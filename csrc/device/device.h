@@ -9,6 +9,13 @@
 
 #define CLC_ROOM 8 /* commands of one launch, at most */
 
+/* What brings words to a landing (telling.c). */
+typedef struct clc_Teller {
+  cl_program program;
+  cl_kernel kernel; /* NULL: there is none */
+  unsigned asked;   /* how often for it */
+} clc_Teller;
+
 struct clc_Device {
   clc_Handle h;
   clc_Context *context;    /* which owns it; alive while it is not released */
@@ -24,6 +31,7 @@ struct clc_Device {
   cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
   char *landing;           /* as it is mapped; NULL: there is none yet */
   uint64_t landed;         /* ticket of the last command that read into it */
+  clc_Teller teller;
   clc_Profile *profile;    /* the state's */
 };
 
@@ -136,6 +144,14 @@ cl_command_queue clc_quickqueue(clc_Device *d);
 #define CLC_LANDING 1024
 void clc_makelanding(clc_Device *d);
 
+/* Whether a kernel may bring words to the landing, sooner than a read does. May run Lua code. */
+int clc_cantell(lua_State *L, clc_Device *d);
+
+/* Queues that kernel, for so many words of four bytes from one of them on; returns what OpenCL says. */
+cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words);
+
+void clc_dropteller(clc_Device *d);
+
 /* The queue for a launch: the serial one where it will be short (short.c). Between the two calls
    nothing but the launch is queued. */
 cl_command_queue clc_beginlaunch(clc_Device *d, const clc_Launch *l);
@@ -186,6 +202,7 @@ void clc_opendevices(lua_State *L);
 
 /* Its parts, which clc_opendevices opens. */
 void clc_openlive(lua_State *L);
+void clc_opentelling(lua_State *L);
 void clc_openparts(lua_State *L);
 void clc_openprofile(lua_State *L);
 void clc_openevents(lua_State *L);
