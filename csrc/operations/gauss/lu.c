@@ -13,7 +13,10 @@
 #define FAULT "lu fault"
 #define FEW 8 /* sums of a column that the host adds up */
 
-clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
+#define READ 1 /* where a row keeps what was read of it */
+
+/* Reads the row at the top. */
+static void read_row(lua_State *L, clc_LuRow *row) {
   static const clc_Field fields[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
                                      {"group", offsetof(clc_LuRow, group), NULL},
                                      {"columns", offsetof(clc_LuRow, columns), NULL},
@@ -29,16 +32,30 @@ clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
                                         {{"last", offsetof(clc_LuRow, last), NULL}},
                                         {{"last_share", offsetof(clc_LuRow, last_share), NULL}},
                                         {{"items", offsetof(clc_LuRow, items), NULL}}};
-  clc_LuRow row = {0};
-  clc_pushrowfor(L, like->device, "lu", like->dtype, work);
-  clc_readrow(L, fields, &row);
+  clc_readrow(L, fields, row);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const int is_named = lua_getfield(L, -1, others[i]->name) != LUA_TNIL;
     lua_pop(L, 1);
-    if (is_named) clc_readrow(L, others[i], &row);
+    if (is_named) clc_readrow(L, others[i], row);
   }
+}
+
+clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
+  clc_pushrowfor(L, like->device, "lu", like->dtype, work);
+  lua_rawgeti(L, -1, READ);
+  clc_LuRow *row = lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return row;
+  if (row == NULL) {
+    row = lua_newuserdatauv(L, sizeof *row, 0);
+    *row = (clc_LuRow){0};
+    lua_insert(L, -2);
+    read_row(L, row);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, READ);
+  }
+  const clc_LuRow found = *row;
+  lua_pop(L, 1);
+  return found;
 }
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
