@@ -116,12 +116,13 @@ cl_command_queue clc_quickqueue(clc_Device *d) {
 /* Into other memory than pinned one NVIDIA's driver reads at once: it waits, and then so does who
    looks for the end. */
 void clc_makelanding(clc_Device *d) {
+  const size_t bytes = CLC_LANDING + 8 * CLC_TELLINGS;
   cl_int code;
   if (d->landing != NULL || d->context->has_host_memory) return;
-  d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, CLC_LANDING, NULL, &code);
+  d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
   if (code != CL_SUCCESS) return;
   d->landing = clEnqueueMapBuffer(d->queue, d->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                  CLC_LANDING, 0, NULL, NULL, &code);
+                                  bytes, 0, NULL, NULL, &code);
   if (code == CL_SUCCESS) return;
   clReleaseMemObject(d->pinned);
   d->landing = NULL;

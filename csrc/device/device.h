@@ -7,7 +7,8 @@
 #include "flight.h"
 #include "recording.h"
 
-#define CLC_ROOM 8 /* commands of one launch, at most */
+#define CLC_ROOM 8   /* commands of one launch, at most */
+#define CLC_TELLINGS 32 /* of a landing */
 
 /* What brings words to a landing (telling.c). */
 typedef struct clc_Teller {
@@ -31,6 +32,8 @@ struct clc_Device {
   cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
   char *landing;           /* as it is mapped; NULL: there is none yet */
   uint64_t landed;         /* ticket of the last command that read into it */
+  unsigned slots;          /* behind it, that are taken, and */
+  uint64_t expected[CLC_TELLINGS]; /* the ticket of the launch that each is for */
   clc_Teller teller;
   clc_Profile *profile;    /* the state's */
 };
@@ -139,8 +142,8 @@ int clc_mustqueue(clc_Device *d);
    returns. */
 cl_command_queue clc_quickqueue(clc_Device *d);
 
-/* Makes the landing of a GPU, which is of so many bytes, unless it is there; nothing is in flight.
- */
+/* Makes the landing of a GPU, which is of so many bytes, unless it is there, with slots of eight
+   bytes behind it; nothing is in flight. */
 #define CLC_LANDING 1024
 void clc_makelanding(clc_Device *d);
 

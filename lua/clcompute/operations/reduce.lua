@@ -167,7 +167,7 @@ local function kernel_at(place, build_kernel, where, device, row, r, lanes)
     place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
     place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
       { LANES = lanes, ONE_LAUNCH = is_once(row, r.results) and 1 or nil,
-        TURNS = takes_turns(row, r.results) and 1 or nil })
+        TOLD = is_once(row, r.results) and 1 or nil, TURNS = takes_turns(row, r.results) and 1 or nil })
   end
   return place[build_kernel]
 end
@@ -231,10 +231,12 @@ end
 --- One launch, whose last group combines what all found; waits for the result.
 local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
   local space = take_space(device, row, results)
+  space.slot = space.slot or enqueue.slot(device)
+  local told = space.slot and enqueue.expect(device, space.slot)
   enqueue.launch(kernel, workers * row.group, row.group, n, chunk, space.out, init and 1 or 0, results.argument(init),
-    space.parts, space.ended, ...)
+    space.parts, space.ended, told or 0, ...)
   turns.pass()
-  local result = space.out:get(1)
+  local result = told and enqueue.hear(space.out, space.slot) or space.out:get(1)
   spaces[device][results.type] = space
   return result
 end
