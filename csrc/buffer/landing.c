@@ -34,7 +34,8 @@ static int see_words(clc_Device *d, const volatile uint32_t *words, size_t n) {
 
 /* --- what is read ---------------------------------------------------------- */
 
-/* Queues that bytes of a buffer, which may be whole words that are looked at, come to the landing. */
+/* Queues that bytes of a buffer, which may be whole words that are looked at, come to the landing.
+ */
 static cl_int land(clc_Device *d, const clc_Buffer *b, size_t at, size_t bytes, size_t words,
                    int tells, cl_event *event) {
   if (tells && words > 0 && at % SIZE == 0) return clc_tell(d, b->mem, at / SIZE, words);

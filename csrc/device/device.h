@@ -7,7 +7,7 @@
 #include "flight.h"
 #include "recording.h"
 
-#define CLC_ROOM 8   /* commands of one launch, at most */
+#define CLC_ROOM 8      /* commands of one launch, at most */
 #define CLC_TELLINGS 32 /* of a landing */
 
 /* What brings words to a landing (telling.c). */
@@ -32,10 +32,10 @@ struct clc_Device {
   cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
   char *landing;           /* as it is mapped; NULL: there is none yet */
   uint64_t landed;         /* ticket of the last command that read into it */
-  unsigned slots;          /* behind it, that are taken, and */
-  uint64_t expected[CLC_TELLINGS]; /* the ticket of the launch that each is for */
+  unsigned slots;          /* for what kernels tell, behind it: those that are taken */
   clc_Teller teller;
-  clc_Profile *profile;    /* the state's */
+  uint64_t expected[CLC_TELLINGS]; /* the ticket of the launch that each slot is for */
+  clc_Profile *profile;            /* the state's */
 };
 
 extern const clc_Type clc_devicetype;
@@ -150,7 +150,7 @@ void clc_makelanding(clc_Device *d);
 /* Whether a kernel may bring words to the landing, sooner than a read does. May run Lua code. */
 int clc_cantell(lua_State *L, clc_Device *d);
 
-/* Queues that kernel, for so many words of four bytes from one of them on; returns what OpenCL says. */
+/* Queues that kernel, for so many words of four bytes; returns what OpenCL says. */
 cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words);
 
 void clc_dropteller(clc_Device *d);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling: a kernel brings a few words to the landing. NVIDIA's driver has another engine read them,
- * which takes 5 to 8 us to learn that the kernel before has ended; a kernel behind it begins at once.
+ * Telling: a kernel brings a few words to the landing. NVIDIA's driver has another engine read
+ * them, which takes 5 to 8 us to learn that the kernel before has ended; a kernel behind it begins
+ * at once.
  *
- * The landing is no memory object there, but an address: kernels reach the host's pinned memory where
- * the host does. No standard says so. So it is tried first, in a context of its own, as one in which a
- * kernel has failed is lost; and only by who reads often, as that and the build take their time.
+ * The landing is no memory object there, but an address: kernels reach the host's pinned memory
+ * where the host does. No standard says so. So it is tried first, in a context of its own, as one
+ * in which a kernel has failed is lost; and only by who reads often, as that and the build take
+ * their time.
  */
 #include <string.h>
 
@@ -68,8 +70,7 @@ typedef struct {
 
 static void end_trial(Trial *t) {
   drop_kernel(&t->teller);
-  if (t->landing != NULL)
-    clEnqueueUnmapMemObject(t->queue, t->pinned, t->landing, 0, NULL, NULL);
+  if (t->landing != NULL) clEnqueueUnmapMemObject(t->queue, t->pinned, t->landing, 0, NULL, NULL);
   if (t->pinned != NULL) clReleaseMemObject(t->pinned);
   if (t->from != NULL) clReleaseMemObject(t->from);
   if (t->queue != NULL) clReleaseCommandQueue(t->queue);
@@ -80,14 +81,15 @@ static int begin_trial(Trial *t, cl_device_id id, cl_uint *words) {
   const cl_map_flags both = CL_MAP_READ | CL_MAP_WRITE;
   const size_t bytes = WORDS * SIZE;
   cl_int code;
-  *t = (Trial){NULL};
+  *t = (Trial){0};
   t->context = clCreateContext(NULL, 1, &id, NULL, NULL, &code);
   if (t->context == NULL) return 0;
   t->queue = clCreateCommandQueueWithProperties(t->context, id, NULL, &code);
   t->from = clCreateBuffer(t->context, CL_MEM_COPY_HOST_PTR, bytes, words, &code);
   t->pinned = clCreateBuffer(t->context, CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
   if (t->queue == NULL || t->from == NULL || t->pinned == NULL) return 0;
-  t->landing = clEnqueueMapBuffer(t->queue, t->pinned, CL_TRUE, both, 0, bytes, 0, NULL, NULL, &code);
+  t->landing =
+      clEnqueueMapBuffer(t->queue, t->pinned, CL_TRUE, both, 0, bytes, 0, NULL, NULL, &code);
   return t->landing != NULL && make_kernel(&t->teller, t->context, id);
 }
 
@@ -103,7 +105,8 @@ static int count_told(Trial *t, const cl_uint *words) {
   return told;
 }
 
-/* count_told(device) --> of eight words, 0 but on NVIDIA's GPUs; nil where there is no room for a trial */
+/* count_told(device) --> of eight words, 0 but on NVIDIA's GPUs; nil where there is no room for a
+ * trial */
 static int device_count_told(lua_State *L) {
   const clc_Device *d = clc_checkopen(L, 1);
   cl_uint words[WORDS];

@@ -483,6 +483,9 @@ by_kernel.reduce_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 65, 301 }
   local chunk = math.min(n, 200)
   run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, AT_ONCE = 8, LANES = 4 })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2, reals(n + 4), 4)
+  run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
+    { GROUP = 16, AT_ONCE = 8, LANES = 4, TURNS = 1 })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
+    reals(n + 4), 4)
   end]]
 
 by_kernel.reduce_rows = [[for _, n in ipairs { 1, 3, 15, 16, 17, 33 } do for rows = 1, 37, 9 do

@@ -26,8 +26,8 @@ typedef struct clc_Lu {
   clc_Buffer *facts;      /* of a batch, as in clc_Batch */
 } clc_Lu;
 
-/* Where the table of factors has the pivots, a userdata, and the facts of a batch; so many values it
-   has. */
+/* Where the table of factors has the pivots, a userdata, and the facts of a batch; so many values
+   it has. */
 #define CLC_LUPIVOTS 4
 #define CLC_LUFACTS 10
 

@@ -329,7 +329,9 @@ function reduce.fixed(where, fixed, list, first)
   if first.count == 0 then return nil end
   local row, workers, chunk = spread(first)
   local plan = find_plan(row, fixed, list)
-  if not (plan and plan.kernel) then return run(where, fixed.operation, list, first, fixed, plan, row, workers, chunk) end
+  if not (plan and plan.kernel) then
+    return run(where, fixed.operation, list, first, fixed, plan, row, workers, chunk)
+  end
   local other = list[2]
   return launch_once(plan.kernel, first.device, row, first.count, workers, chunk, plan.results, nil, list[1].value,
     other and other.value)
