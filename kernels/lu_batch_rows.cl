@@ -15,6 +15,7 @@
  *       }
  *       facts[1] = 1 + the first k whose diagonal[k] is zero or not finite, or 0;
  *       order[i] = the row of A that has become row i of W;
+ *       if (facts[0] is not finite || facts[1] != 0) *fault = 1;
  *
  * A pivot that is zero leaves its column as it is. a0 elements lie before the first matrix.
  *
@@ -139,7 +140,7 @@ INLINE REAL multiply(__local const REAL *l, const REAL *u) {
 
 __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_rows(
     const int n, __global const REAL *a, const ulong a0, __global REAL *w, __global int *pivots,
-    __global int *order, __global REAL *diagonal, __global REAL *facts) {
+    __global int *order, __global REAL *diagonal, __global REAL *facts, __global int *fault) {
   __local Shared group;
   __local Shared *shared = &group;
   const int t = (int)get_local_id(0);
@@ -254,5 +255,6 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_rows(
   if (t == 0) {
     facts[0] = shared->sums[0];
     facts[1] = shared->fault < n ? shared->fault + 1 : 0;
+    if (shared->fault < n || !(shared->sums[0] < INFINITY)) *fault = 1;
   }
 }

@@ -10,6 +10,10 @@
  * results are combined in local memory, halving. Where order matters, a work-item takes neighbouring
  * elements, and the first one combines what all found.
  * With ONE_LAUNCH there is a result for each row: its last group to end combines those of its chunks.
+ * With TOLD the result goes to that address too, unless it is 0, where the host has pinned memory: to
+ * the place of a number of one row.
+ * With TURNS there is one row, and unless order matters groups take turns at tiles of it: they go through
+ * memory side by side.
  * Global size: n / chunk, rounded up, times GROUP, for each row. Local size: GROUP.
  */
 #ifndef GROUP
@@ -21,18 +25,39 @@
 #define AT_ONCE (LANES > 1 ? 16 : 8) /* elements on their way at once; a power of two, at least LANES */
 #endif
 
+#ifndef TOLD
+#define TOLD 0 /* 1: on NVIDIA alone */
+#endif
+#if TOLD
+#define TELL , const ulong told
+#else
+#define TELL
+#endif
+#ifndef TURNS
+#define TURNS 0
+#endif
+
 #define VECTORS_AT_ONCE (AT_ONCE / LANES)
 #define TILE (GROUP * AT_ONCE)
 
+#if TURNS
+#define FIND_SHARE(number)                                                                 \
+  const ulong parts = get_num_groups(0), place = 0, nth = (number),                        \
+              begin = nth * (ORDERED ? chunk : TILE), end = ORDERED ? min(begin + chunk, n) : n, \
+              step = parts * TILE;
+#else
+#define FIND_SHARE(number) FIND_PART(number) const ulong step = TILE;
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     const ulong n, const ulong chunk, __global STORED *out, const ulong out_first,
-    const int has_init, const RESULT init FOUND_PARTS PARAMETERS) {
+    const int has_init, const RESULT init FOUND_PARTS TELL PARAMETERS) {
 #if ONE_LAUNCH
   __local bool is_last;
 #endif
   __local RESULT found[GROUP];
   const uint me = (uint)get_local_id(0);
-  FIND_PART(get_group_id(0))
+  FIND_SHARE(get_group_id(0))
   const ulong share = ORDERED ? (end - begin + GROUP - 1) / GROUP : 1;
   uint busy = (uint)min((ulong)GROUP, (end - begin + share - 1) / share);
   if (me < busy) {
@@ -48,7 +73,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     ulong tile = begin;
     if (tile + TILE <= end) {
       RESULT part[VECTORS_AT_ONCE];
-      for (; tile + TILE <= end; tile += TILE) {
+      for (; tile + TILE <= end; tile += step) {
         UNROLL for (uint u = 0; u < VECTORS_AT_ONCE; u++) {
           RESULT of_vector;
           EACH_VALUE(tile + (u * GROUP + me) * LANES,
@@ -102,5 +127,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     for (uint k = 1; ORDERED && k < busy; k++) total = clc_combine(total, found[k]);
     if (has_init) total = clc_combine(init, total);
     WRITE_RESULT(at, total);
+#if TOLD
+    if (told != 0) *(volatile __global RESULT *)told = total;
+#endif
   }
 }

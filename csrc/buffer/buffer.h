@@ -161,6 +161,24 @@ void clc_readbox(lua_State *L, const clc_Box *from, const clc_Extent *e, void *t
 void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const void *from);
 void clc_copybox(lua_State *L, const clc_Box *from, const clc_Box *to, const clc_Extent *e);
 
+/* --- landing.c ------------------------------------------------------------- */
+
+/* Reads a few bytes of a buffer, from byte `at` on, behind what is in flight; 0 where that would
+   not be sooner. Blocks. */
+int clc_readbehind(lua_State *L, const clc_Buffer *b, size_t at, size_t bytes, void *to);
+
+/*
+ * A kernel may tell its result, of four or eight bytes, as it stores it in a buffer of one element:
+ * a device has a few slots for that, which are not given back. 0: there is none, or not yet.
+ */
+unsigned clc_takeslot(lua_State *L, clc_Device *d);
+
+/* The address that the next launch is to write to. */
+uint64_t clc_expect(clc_Device *d, unsigned slot);
+
+/* Waits for the result, which is also in the buffer; 0 where it has to be read there. */
+int clc_hearword(lua_State *L, const clc_Buffer *b, unsigned slot, void *to);
+
 /* --- scratch.c ------------------------------------------------------------- */
 
 /*

@@ -2,7 +2,6 @@
 /* Device memory: typed, shaped pieces of it, and how elements get there and back. */
 #include "buffer.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #define RED_ZONE 1024 /* bytes, at least */
@@ -378,62 +377,10 @@ static size_t byte_offset(const clc_Buffer *b, size_t first) {
   return (b->offset + first) * b->dtype->size;
 }
 
-/* What a landing holds before something is read into it, in each of its words. */
-#define AWAITED 0xa5c3f00du
-#define WORDS 2 /* that are looked at, at most */
-
-static void expect_words(volatile uint32_t *words, size_t n) {
-  for (size_t i = 0; i < n; i++) words[i] = AWAITED;
-}
-
-/* Looks at the landing until something else is there, which is sooner than the driver tells of an
-   event. Where that takes long, or what is read may be just this, the driver has to tell. */
-static int see_words(clc_Device *d, const volatile uint32_t *words, size_t n) {
-  const double start = clc_now();
-  size_t seen = 0;
-  if (n == 0 || (!d->flight.begins_at_once && clFlush(d->queue) != CL_SUCCESS)) return 0;
-  for (double waited = 0; seen < n && waited < d->flight.spin; waited = clc_now() - start) {
-    if (waited > CLC_SPIN) clc_rest(0);
-    while (seen < n && words[seen] != AWAITED) seen++;
-  }
-  if (seen < n) return 0;
-  atomic_thread_fence(memory_order_acquire);
-  return clc_haveended(&d->flight);
-}
-
-/* Queues the reading of a few bytes behind what is in flight, so that one wait is for both: a GPU
-   takes as long for another one. The memory stays should a hook of that wait raise; a hook that
-   reads takes it. */
-static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t bytes, void *to) {
-  clc_Device *d = b->device;
-  if (d->landing == NULL || bytes == 0 || bytes > CLC_LANDING || clc_getrecording(d) != NULL ||
-      clc_isquiet(d))
-    return 0;
-  cl_event *event = clc_reserve(L, d, clc_kindname(CLC_READ));
-  if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
-  volatile uint32_t *words = (volatile uint32_t *)(void *)d->landing;
-  const int is_seen = event == NULL && bytes % sizeof *words == 0 && bytes <= WORDS * sizeof *words;
-  const size_t n = is_seen ? bytes / sizeof *words : 0;
-  expect_words(words, n);
-  clc_countpart(d, clc_transfercounter(d, CLC_READ), bytes, 0, 1);
-  clc_commit(L, d,
-             clEnqueueReadBuffer(d->queue, b->mem, CL_FALSE, byte_offset(b, first), bytes,
-                                 d->landing, 0, NULL, event),
-             "clEnqueueReadBuffer");
-  const uint64_t ticket = d->landed = d->flight.queued;
-  if (see_words(d, words, n))
-    clc_report(L, d);
-  else
-    clc_drain(L, d);
-  if (d->landed != ticket) return 0;
-  memcpy(to, d->landing, bytes);
-  return 1;
-}
-
 void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to) {
   const size_t bytes = n * b->dtype->size;
   cl_event event = NULL;
-  if (read_behind(L, b, first, bytes, to)) return;
+  if (clc_readbehind(L, b, byte_offset(b, first), bytes, to)) return;
   clc_drain(L, b->device);
   if (n == 0) return;
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */

@@ -116,12 +116,13 @@ cl_command_queue clc_quickqueue(clc_Device *d) {
 /* Into other memory than pinned one NVIDIA's driver reads at once: it waits, and then so does who
    looks for the end. */
 void clc_makelanding(clc_Device *d) {
+  const size_t bytes = CLC_LANDING + 8 * CLC_TELLINGS;
   cl_int code;
   if (d->landing != NULL || d->context->has_host_memory) return;
-  d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, CLC_LANDING, NULL, &code);
+  d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
   if (code != CL_SUCCESS) return;
   d->landing = clEnqueueMapBuffer(d->queue, d->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                  CLC_LANDING, 0, NULL, NULL, &code);
+                                  bytes, 0, NULL, NULL, &code);
   if (code == CL_SUCCESS) return;
   clReleaseMemObject(d->pinned);
   d->landing = NULL;
@@ -154,6 +155,7 @@ static void device_release(clc_Handle *h) {
   c->queues--;
   if (!clc_endflight(&d->flight)) c->dropped += clc_closepool(&c->pool); /* they use its memory */
   clc_releaseowned(h);
+  clc_dropteller(d);
   drop_landing(d);
   drop_queue(d);
   if (d->lent != NULL) clReleaseCommandQueue(d->lent);
@@ -580,6 +582,7 @@ void clc_opendevices(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
   clc_opencontexts(L);
   clc_openlive(L);
+  clc_opentelling(L);
   clc_openparts(L);
   clc_openprofile(L);
   clc_opendiscovery(L);

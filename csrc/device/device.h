@@ -7,7 +7,15 @@
 #include "flight.h"
 #include "recording.h"
 
-#define CLC_ROOM 8 /* commands of one launch, at most */
+#define CLC_ROOM 8      /* commands of one launch, at most */
+#define CLC_TELLINGS 32 /* of a landing */
+
+/* What brings words to a landing (telling.c). */
+typedef struct clc_Teller {
+  cl_program program;
+  cl_kernel kernel; /* NULL: there is none */
+  unsigned asked;   /* how often for it */
+} clc_Teller;
 
 struct clc_Device {
   clc_Handle h;
@@ -24,7 +32,10 @@ struct clc_Device {
   cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
   char *landing;           /* as it is mapped; NULL: there is none yet */
   uint64_t landed;         /* ticket of the last command that read into it */
-  clc_Profile *profile;    /* the state's */
+  unsigned slots;          /* for what kernels tell, behind it: those that are taken */
+  clc_Teller teller;
+  uint64_t expected[CLC_TELLINGS]; /* the ticket of the launch that each slot is for */
+  clc_Profile *profile;            /* the state's */
 };
 
 extern const clc_Type clc_devicetype;
@@ -131,10 +142,18 @@ int clc_mustqueue(clc_Device *d);
    returns. */
 cl_command_queue clc_quickqueue(clc_Device *d);
 
-/* Makes the landing of a GPU, which is of so many bytes, unless it is there; nothing is in flight.
- */
+/* Makes the landing of a GPU, which is of so many bytes, unless it is there, with slots of eight
+   bytes behind it; nothing is in flight. */
 #define CLC_LANDING 1024
 void clc_makelanding(clc_Device *d);
+
+/* Whether a kernel may bring words to the landing, sooner than a read does. May run Lua code. */
+int clc_cantell(lua_State *L, clc_Device *d);
+
+/* Queues that kernel, for so many words of four bytes; returns what OpenCL says. */
+cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words);
+
+void clc_dropteller(clc_Device *d);
 
 /* The queue for a launch: the serial one where it will be short (short.c). Between the two calls
    nothing but the launch is queued. */
@@ -186,6 +205,7 @@ void clc_opendevices(lua_State *L);
 
 /* Its parts, which clc_opendevices opens. */
 void clc_openlive(lua_State *L);
+void clc_opentelling(lua_State *L);
 void clc_openparts(lua_State *L);
 void clc_openprofile(lua_State *L);
 void clc_openevents(lua_State *L);

@@ -76,6 +76,39 @@ static int give(lua_State *L) {
   return 0;
 }
 
+/* slot(device) --> one in which a kernel of the device may tell its result; nil: there is none */
+static int slot(lua_State *L) {
+  const unsigned taken = clc_takeslot(L, check_device(L, 1));
+  if (taken == 0) return 0;
+  lua_pushinteger(L, taken);
+  return 1;
+}
+
+static unsigned check_slot(lua_State *L, int arg, const clc_Device *d) {
+  const lua_Integer found = luaL_checkinteger(L, arg);
+  luaL_argcheck(L, found > 0 && found <= d->slots, arg, "no slot");
+  return (unsigned)found;
+}
+
+/* expect(device, slot) --> the address for the launch that comes now */
+static int expect(lua_State *L) {
+  clc_Device *d = check_device(L, 1);
+  clc_usedevice(L, d);
+  lua_pushinteger(L, (lua_Integer)clc_expect(d, check_slot(L, 2, d)));
+  return 1;
+}
+
+/* hear(buffer, slot) --> the result, which the launch has stored in the buffer too */
+static int hear(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  char element[sizeof(cl_ulong)];
+  if (clc_hearword(L, b, check_slot(L, 2, b->device), element))
+    b->dtype->push(L, element);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
 /* launch(kernel, items, group, ...): queues whole groups of at least so many work-items. */
 static int launch(lua_State *L) {
   clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
@@ -94,9 +127,12 @@ static void open_shared(lua_State *L) {
                                        {"check_result", check_result},
                                        {"check_target", check_target},
                                        {"complaint", complaint},
+                                       {"expect", expect},
                                        {"facts", facts},
                                        {"give", give},
+                                       {"hear", hear},
                                        {"launch", launch},
+                                       {"slot", slot},
                                        {"spread", spread},
                                        {"take", take},
                                        {NULL, NULL}};

@@ -255,7 +255,7 @@ by_kernel.lu_batch = [[for _, n in ipairs { 1, 2, 3, 7, 8, 9, 13, 17 } do for gr
 by_kernel.lu_batch_rows = [[for _, n in ipairs { 1, 2, 7, 8, 9, 17, 32, 33, 41 } do
   local rows = n <= 32 and 32 or 64
   run("lu_batch_rows", 2 * rows, { ROWS = rows, BLOCKED = n > 8 and 1 or 0 })(n, random(1 + 2 * n * n), 1,
-    empty(2 * n * n), empty(2 * n, "int"), empty(2 * n, "int"), empty(2 * n), empty(4)) end]]
+    empty(2 * n * n), empty(2 * n, "int"), empty(2 * n, "int"), empty(2 * n), empty(4), empty(1, "int")) end]]
 
 by_kernel.lu_batch_sweep = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 } do for columns = 1, 3, 2 do
   local rows = n <= 32 and 32 or 64
@@ -483,6 +483,9 @@ by_kernel.reduce_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 65, 301 }
   local chunk = math.min(n, 200)
   run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, AT_ONCE = 8, LANES = 4 })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2, reals(n + 4), 4)
+  run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
+    { GROUP = 16, AT_ONCE = 8, LANES = 4, TURNS = 1 })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
+    reals(n + 4), 4)
   end]]
 
 by_kernel.reduce_rows = [[for _, n in ipairs { 1, 3, 15, 16, 17, 33 } do for rows = 1, 37, 9 do

@@ -69,6 +69,8 @@ typedef struct clc_Batch {
                         have an item for each row */
   clc_Buffer *facts; /* two numbers of each: its 1-norm, which is infinite where an element is NaN;
                         the first column, from 1, whose pivot is zero or not finite, or 0 */
+  clc_Buffer *fault; /* where there is an order: becomes 1 where a norm is not finite, or a matrix
+                        has such a column */
 } clc_Batch;
 
 /* Work-items of a group that has one for each of n rows; 0: groups of this device have not. */

@@ -42,7 +42,7 @@ static int op_lu(lua_State *L) {
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
   clc_checksquare(L, 1, a);
-  const clc_Lu f = clc_factor(L, a, way_of(L, a), "lu");
+  const clc_Lu f = clc_factor(L, a, way_of(L, a), 0, "lu");
   Factors *x = clc_newowned(L, &factors_type, a->device, 0);
   x->f = f;
   lua_insert(L, -2);

@@ -180,7 +180,7 @@ static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, V
 static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
-  *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), o->name);
+  *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), 1, o->name);
   const int factors = lua_gettop(L);
   clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape),
              *r = clc_newbuffer(L, x->device, x->dtype, &x->shape),

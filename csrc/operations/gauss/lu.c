@@ -10,9 +10,13 @@
 
 #define FACTORS "factors" /* uses of scratch memory */
 #define SUMS "lu sums"
+#define FAULT "lu fault"
 #define FEW 8 /* sums of a column that the host adds up */
 
-clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
+#define READ 1 /* where a row keeps what was read of it */
+
+/* Reads the row at the top. */
+static void read_row(lua_State *L, clc_LuRow *row) {
   static const clc_Field fields[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
                                      {"group", offsetof(clc_LuRow, group), NULL},
                                      {"columns", offsetof(clc_LuRow, columns), NULL},
@@ -28,16 +32,30 @@ clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
                                         {{"last", offsetof(clc_LuRow, last), NULL}},
                                         {{"last_share", offsetof(clc_LuRow, last_share), NULL}},
                                         {{"items", offsetof(clc_LuRow, items), NULL}}};
-  clc_LuRow row = {0};
-  clc_pushrowfor(L, like->device, "lu", like->dtype, work);
-  clc_readrow(L, fields, &row);
+  clc_readrow(L, fields, row);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const int is_named = lua_getfield(L, -1, others[i]->name) != LUA_TNIL;
     lua_pop(L, 1);
-    if (is_named) clc_readrow(L, others[i], &row);
+    if (is_named) clc_readrow(L, others[i], row);
   }
+}
+
+clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
+  clc_pushrowfor(L, like->device, "lu", like->dtype, work);
+  lua_rawgeti(L, -1, READ);
+  clc_LuRow *row = lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return row;
+  if (row == NULL) {
+    row = lua_newuserdatauv(L, sizeof *row, 0);
+    *row = (clc_LuRow){0};
+    lua_insert(L, -2);
+    read_row(L, row);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, READ);
+  }
+  const clc_LuRow found = *row;
+  lua_pop(L, 1);
+  return found;
 }
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
@@ -100,7 +118,7 @@ static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f) 
   const int together = f->is_batch || f->is_small;
   const size_t all = f->count * f->n, rows = together ? all : clc_paddedrows(f->n);
   clc_Elimination x = {.n = f->n, .ld = f->ld};
-  lua_createtable(L, 9, 0);
+  lua_createtable(L, CLC_LUFACTS, 0);
   x.w = clc_takescratch(L, d, FACTORS, a->dtype, rows * f->ld);
   lua_rawseti(L, -2, 1);
   x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
@@ -126,7 +144,7 @@ void clc_needdiagonal(lua_State *L, int table, clc_Lu *f) {
 }
 
 static void factor_one(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Way way,
-                       const clc_Elimination *x, double *norms) {
+                       const clc_Elimination *x) {
   if (f->n == 0) return;
   const clc_LuRow row = clc_getlurow(L, a);
   const Sums sums = load(L, a, x, &row);
@@ -135,23 +153,8 @@ static void factor_one(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Wa
   else
     (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, x, &row);
   clc_needdiagonal(L, table, f);
-  norms[0] = largest_sum(L, &sums);
+  f->norms[0] = largest_sum(L, &sums);
   clc_givescratch(L, SUMS);
-}
-
-/* Queues all of it; pushes the facts. */
-static clc_Buffer *factor_batch(lua_State *L, clc_Buffer *a, clc_Lu *f, const clc_Elimination *x) {
-  clc_Device *d = a->device;
-  const size_t n = f->n, all = f->count * n;
-  clc_Batch batch = {f->count, n, x->w, x->pivots, x->diagonal, NULL, NULL};
-  if (clc_batchrows(L, a, n) > 0) {
-    batch.order = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
-    lua_rawseti(L, -2, 6);
-  }
-  batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
-  if (all > 0) clc_eliminatebatch(L, a, &batch);
-  f->orders[0] = batch.order;
-  return batch.facts;
 }
 
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what) {
@@ -160,13 +163,12 @@ const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *
 }
 
 /* Sums of the device that are not finite have a fault in a, or are computed anew. */
-static void check_norms(lua_State *L, clc_Buffer *a, const clc_Lu *f, double *norms,
-                        const char *what) {
+static void check_norms(lua_State *L, clc_Buffer *a, const clc_Lu *f, const char *what) {
   for (size_t i = 0; i < f->count; i++) {
-    if (isfinite(norms[i])) continue;
+    if (isfinite(f->norms[i])) continue;
     const double norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", what));
     if (f->is_batch) luaL_error(L, "%sthe 1-norm of a overflows", clc_pushsystem(L, f, i, what));
-    norms[i] = norm;
+    f->norms[i] = norm;
     lua_pop(L, 1);
   }
 }
@@ -209,23 +211,62 @@ static void keep_orders(lua_State *L, int table, clc_Lu *f) {
   }
 }
 
-/* What was found out of a batch; f->norms are at `norms`. */
-static void check_facts(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Buffer *facts,
-                        double *norms, const char *what) {
-  const double *numbers = clc_pushdoubles(L, facts);
+/* Room for the norms, all 0. */
+static void make_norms(lua_State *L, int table, clc_Lu *f) {
+  f->norms = lua_newuserdatauv(L, f->count * sizeof *f->norms, 0);
+  lua_rawseti(L, table, 5);
+  memset(f->norms, 0, f->count * sizeof *f->norms);
+}
+
+/* Reads the norms of a batch; returns whether a pivot has a fault. */
+static int read_facts(lua_State *L, int table, clc_Lu *f) {
   int has_fault = 0;
+  make_norms(L, table, f);
+  const double *numbers = clc_pushdoubles(L, f->facts);
   for (size_t i = 0; i < f->count && f->n > 0; i++) {
-    norms[i] = numbers[2 * i];
+    f->norms[i] = numbers[2 * i];
     has_fault |= numbers[2 * i + 1] != 0;
   }
   lua_pop(L, 1);
-  check_norms(L, a, f, norms, what);
-  if (!has_fault) return;
-  clc_needdiagonal(L, table, f);
-  check_diagonal(L, f, what);
+  return has_fault;
 }
 
-clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
+void clc_neednorms(lua_State *L, int table, clc_Lu *f) {
+  if (f->norms == NULL) read_facts(L, table, f);
+}
+
+/* Whether a batch may have a fault; the word, which is read sooner than the facts, is 0 again. */
+static int take_fault(lua_State *L, clc_Buffer *fault) {
+  const cl_int none = 0;
+  cl_int found;
+  clc_readbuffer(L, fault, 0, 1, &found);
+  if (found != none) clc_fillbuffer(L, fault, 0, 1, &none);
+  return found != none;
+}
+
+static void factor_batch(lua_State *L, clc_Buffer *a, int table, clc_Lu *f,
+                         const clc_Elimination *x, int with_norms, const char *what) {
+  clc_Device *d = a->device;
+  const size_t n = f->n, all = f->count * n;
+  clc_Batch batch = {f->count, n, x->w, x->pivots, x->diagonal, NULL, NULL, NULL};
+  if (clc_batchrows(L, a, n) > 0) {
+    f->orders[0] = batch.order = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
+    lua_rawseti(L, table, 6);
+    batch.fault = clc_pushzeros(L, d, FAULT, clc_int, 1);
+  }
+  f->facts = batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
+  lua_rawseti(L, table, CLC_LUFACTS);
+  if (all > 0) clc_eliminatebatch(L, a, &batch);
+  if (with_norms || all == 0 || batch.fault == NULL || take_fault(L, batch.fault)) {
+    const int has_fault = read_facts(L, table, f);
+    check_norms(L, a, f, what);
+    if (has_fault) clc_needdiagonal(L, table, f);
+    if (has_fault) check_diagonal(L, f, what);
+  }
+  lua_settop(L, table);
+}
+
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, int with_norms, const char *what) {
   clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
   f.is_small = way == CLC_ASBATCH && !f.is_batch;
   const int together = f.is_batch || f.is_small;
@@ -233,21 +274,15 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
   f.ld = together ? f.n : clc_paddedrow(f.n, a->dtype);
   const clc_Elimination x = push_parts(L, a, &f);
   const int table = lua_gettop(L);
-  double *norms = lua_newuserdatauv(L, f.count * sizeof *norms, 0);
-  lua_rawseti(L, table, 5);
-  memset(norms, 0, f.count * sizeof *norms);
-  f.norms = norms;
   f.lu = x.w;
   f.exchanges = x.pivots;
   f.unread = x.diagonal;
   if (together) {
-    clc_Buffer *facts = factor_batch(L, a, &f, &x);
-    check_facts(L, a, table, &f, facts, norms, what);
-    clc_release(&facts->h);
-    lua_pop(L, 1);
+    factor_batch(L, a, table, &f, &x, with_norms, what);
   } else {
-    factor_one(L, a, table, &f, way, &x, norms);
-    check_norms(L, a, &f, norms, what);
+    make_norms(L, table, &f);
+    factor_one(L, a, table, &f, way, &x);
+    check_norms(L, a, &f, what);
     check_diagonal(L, &f, what);
     clc_needpivots(L, table, &f);
     clc_release(&x.diagonal->h);
@@ -257,7 +292,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
 }
 
 void clc_dropfactors(lua_State *L, int is_shared) {
-  static const lua_Integer buffers[] = {1, 2, 3, 6, 7};
+  static const lua_Integer buffers[] = {1, 2, 3, 6, 7, CLC_LUFACTS};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
     const lua_Integer i = buffers[k];
     lua_rawgeti(L, -1, i);

@@ -21,22 +21,27 @@ typedef struct clc_Lu {
                             a batch the first alone, where groups have an item a row */
   const int *pivots;     /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
   const double *diagonal; /* n of each: of U; or NULL */
-  const double *norms;    /* 1-norm of each matrix */
+  double *norms;          /* 1-norm of each matrix; or NULL */
   clc_Buffer *unread;     /* the diagonal on the device, of a batch */
+  clc_Buffer *facts;      /* of a batch, as in clc_Batch */
 } clc_Lu;
 
-/* Where the table of factors has the pivots, a userdata. */
+/* Where the table of factors has the pivots, a userdata, and the facts of a batch; so many values
+   it has. */
 #define CLC_LUPIVOTS 4
+#define CLC_LUFACTS 10
 
 /*
  * Factors a copy of the n x n buffer a in one of the ways, or of the matrices of a count x n x n
  * buffer. Pushes what the result consists of, in one table. Blocks. Raises where an element is NaN
- * or infinite, or a pivot zero or not finite: what (an operation's name) begins the message.
+ * or infinite, or a pivot zero or not finite: what (an operation's name) begins the message. Who
+ * needs the norms gets them on the way.
  */
-clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what);
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, int with_norms, const char *what);
 
-/* Bring pivots or diagonal to the host, where those of a batch come when they are asked for. The
-   factors' table, which gets them, is at that index. Block. */
+/* Bring norms, pivots or diagonal to the host, where those of a batch come when they are asked for.
+   The factors' table, which gets them, is at that index. Block. */
+void clc_neednorms(lua_State *L, int table, clc_Lu *f);
 void clc_needpivots(lua_State *L, int table, clc_Lu *f);
 void clc_needdiagonal(lua_State *L, int table, clc_Lu *f);
 

@@ -49,9 +49,8 @@ size_t clc_batchrows(lua_State *L, const clc_Buffer *like, size_t n) {
 static clc_Kernel *push_sweep(lua_State *L, const char *name, const clc_Buffer *like, size_t count,
                               size_t n, size_t columns, clc_Range *range) {
   const Layout l = layout_of(L, like, n);
-  const char *defines = clc_define(L, {"ROWS", l.rows}, {"SIDE", l.side});
-  clc_Kernel *k = clc_prebuilt(L, like->device, name, like->dtype, defines);
-  lua_remove(L, -2);
+  clc_Kernel *k = clc_tailored(L, like->device, name, like->dtype, NULL, NULL, {"ROWS", l.rows},
+                               {"SIDE", l.side});
   *range = clc_padded2(count * l.rows, columns, l.rows, 1);
   return k;
 }
@@ -59,12 +58,13 @@ static clc_Kernel *push_sweep(lua_State *L, const char *name, const clc_Buffer *
 static void eliminate_rows(lua_State *L, clc_Buffer *a, const clc_Batch *x) {
   const Layout l = layout_of(L, a, x->n);
   const clc_Range range = clc_padded1(x->count * l.rows, l.rows);
-  const char *defines = clc_define(L, {"ROWS", l.rows}, {"COLUMNS", l.columns}, {"WARP", l.warp},
-                                   {"BLOCKED", x->n > l.columns});
-  clc_Kernel *k = clc_prebuilt(L, a->device, "lu_batch_rows", a->dtype, defines);
+  clc_Kernel *k =
+      clc_tailored(L, a->device, "lu_batch_rows", a->dtype, NULL, NULL, {"ROWS", l.rows},
+                   {"COLUMNS", l.columns}, {"WARP", l.warp}, {"BLOCKED", x->n > l.columns});
   clc_run(L, k, &range, clc_size(x->n), clc_elements(a), clc_memory(x->w), clc_memory(x->pivots),
-          clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts));
-  lua_pop(L, 2);
+          clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts),
+          clc_memory(x->fault));
+  lua_pop(L, 1);
 }
 
 static void sweep(lua_State *L, const clc_Batch *f, size_t columns, clc_Buffer *b, clc_Buffer *x) {

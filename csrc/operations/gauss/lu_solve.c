@@ -242,7 +242,7 @@ void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x) {
   if (x->count == 0) return;
   const size_t columns = x->count / f->n / f->count;
   if (f->is_batch || f->is_small) {
-    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
+    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL, NULL};
     clc_solvebatch(L, &batch, columns, b, x);
     return;
   }

@@ -248,6 +248,17 @@ compiler_tests.large_arrays = {
   end)(),
 }
 
+--- Words that a kernel has written to pinned memory of the host, in a context of the test's own.
+compiler_tests.telling = {
+  name = "memory of the host by its address",
+  operation = function(device)
+    local told = require "clcompute.core.internal".count_told(device)
+    if not told then return nil, "there is no room for a context of its own" end
+    return { told }
+  end,
+  expected = { 8 },
+}
+
 -- Each group waits, for so long and no longer, for what the one that began before it publishes.
 local PROGRESS = [[
 kernel void test(volatile global ulong *out) {

@@ -51,6 +51,11 @@ function answers.grants_large_arrays(device)
   return answers.verdict(device, compiler_tests.large_arrays) ~= "fault"
 end
 
+--- Whether kernels write to pinned memory of the host where the host has it (csrc/device/telling.c).
+function answers.kernels_tell(device)
+  return answers.verdict(device, compiler_tests.telling) == "ok"
+end
+
 --- Whether a device's kernels get images of single halves wrong.
 function answers.misreads_halves(device)
   if require "clcompute.answers.known_answer".is_running() then return false end

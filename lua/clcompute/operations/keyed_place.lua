@@ -28,8 +28,8 @@ end
 -- What the reductions are, by kind: of the smallest, and of the largest.
 local SMALLEST, LARGEST = {}, {}
 for kind in pairs(ORDER) do
-  SMALLEST[kind] = { map = key_of(kind, true), dtype = "ulong" }
-  LARGEST[kind] = { map = key_of(kind, false), dtype = "ulong" }
+  SMALLEST[kind] = { operation = "max(a, b)", map = key_of(kind, true), dtype = "ulong" }
+  LARGEST[kind] = { operation = "max(a, b)", map = key_of(kind, false), dtype = "ulong" }
 end
 
 --- The element of which this is the order.
@@ -51,7 +51,7 @@ end
 --- The place of an extreme of a buffer that was described, from 1, and the element; 0 for -0.
 function keyed_place.find(where, is_min, of)
   local kind = kind_of(of.dtype)
-  local found = reduce.list(where, "max(a, b)", { of }, of, (is_min and SMALLEST or LARGEST)[kind])
+  local found = reduce.fixed(where, (is_min and SMALLEST or LARGEST)[kind], { of }, of)
   local order, place = found >> 32, (~found & ONES) + 1
   if kind == "float" and order == ONES then return place, -(0.0 / 0.0) end
   return place, element_of(kind, is_min and ~order & ONES or order)

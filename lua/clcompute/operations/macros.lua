@@ -7,7 +7,8 @@ local operands = require "clcompute.operations.operands"
 
 local macros = {}
 
-local function step(place, word)
+--- What is kept under a word; a table, made where there is none.
+function macros.step(place, word)
   local next_place = place[word]
   if not next_place then
     next_place = {}
@@ -18,7 +19,7 @@ end
 
 local function walk(place, word, ...)
   if word == nil then return place end
-  return walk(step(place, word), ...)
+  return walk(macros.step(place, word), ...)
 end
 
 --- Where kernels of operands are kept: a table for each list of words, names and types, under those of a row. To walk
@@ -29,7 +30,7 @@ end
 function macros.place(row, list, ...)
   local place = walk(row.kernels, ...)
   for _, operand in ipairs(list) do
-    place = step(step(place, operand.name), operand.dtype or operand.type or operand.kind)
+    place = macros.step(macros.step(place, operand.name), operand.dtype or operand.type or operand.kind)
     if operand.parts then place = macros.place({ kernels = place }, operand.parts, operand.text) end
   end
   return place

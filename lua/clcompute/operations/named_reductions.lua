@@ -14,8 +14,8 @@ local OPTIONS = { init = "number|table", map = "string", dtype = "string|table",
 local AXIS = { axis = "integer", keep = "boolean" }
 
 local SUM = "a + b"
-local MIN = { float = reduce.NAN_MIN, integer = "min(a, b)" }
-local MAX = { float = reduce.NAN_MAX, integer = "max(a, b)" }
+local MIN = { float = { operation = reduce.NAN_MIN }, integer = { operation = "min(a, b)" } }
+local MAX = { float = { operation = reduce.NAN_MAX }, integer = { operation = "max(a, b)" } }
 
 local reductions = {}
 
@@ -50,30 +50,34 @@ end
 
 local ZERO = { float = 0.0, integer = 0 }
 
+local ELEMENTS = { operation = SUM }
+local SUMS = { float = ELEMENTS, integer = ELEMENTS }
+local MAGNITUDE = { float = "fabs(x[i])", integer = "abs(x[i])" }
+local MAGNITUDES = { float = { operation = SUM, map = MAGNITUDE.float },
+  integer = { operation = SUM, map = MAGNITUDE.integer } }
+
 --- The sum of an expression of the elements; 0 of none.
-local function sum(where, element, x, o)
+local function sum(where, of_elements, x, o)
   local of, g = check_one(where, x, o)
-  local text = element and for_dtype(of, element)
-  if g then return along_axis.reduce(where, SUM, { of }, of, g, { map = text, empty = 0 }) end
-  return reduce.list(where, SUM, { of }, of, { map = text }) or for_dtype(of, ZERO)
+  local fixed = for_dtype(of, of_elements)
+  if g then return along_axis.reduce(where, SUM, { of }, of, g, { map = fixed.map, empty = 0 }) end
+  return reduce.fixed(where, fixed, { of }, of) or for_dtype(of, ZERO)
 end
 
 function reductions.sum(x, o)
-  return sum("sum", nil, x, o)
+  return sum("sum", SUMS, x, o)
 end
-
-local MAGNITUDE = { float = "fabs(x[i])", integer = "abs(x[i])" }
 
 function reductions.asum(x, o)
-  return sum("asum", MAGNITUDE, x, o)
+  return sum("asum", MAGNITUDES, x, o)
 end
 
-local PRODUCT, SQUARES = { map = "x[i]*y[i]" }, { map = "x[i]*x[i]" }
+local PRODUCT, SQUARES = { operation = SUM, map = "x[i]*y[i]" }, { operation = SUM, map = "x[i]*x[i]" }
 
 function reductions.dot(x, y)
   local is_one = rawequal(x, y)
   local list = { check_one("dot", x), not is_one and operands.describe_lazily("dot", "argument 2", y, "y") or nil }
-  return reduce.list("dot", SUM, list, operands.check_counts("dot", list), is_one and SQUARES or PRODUCT)
+  return reduce.fixed("dot", is_one and SQUARES or PRODUCT, list, operands.check_counts("dot", list))
     or (operands.is_integer(operands.result_dtype(list)) and 0 or 0.0)
 end
 
@@ -86,12 +90,12 @@ local function extreme(where, operation, x, o, describe)
       :format(where, operands.type_of(o), OF_ELEMENTS[where], where), 0)
   end
   local of, g = check_one(where, x, o, describe)
-  local text = for_dtype(of, operation)
+  local fixed = for_dtype(of, operation)
   if g then
     local type = operands.value_type(of.dtype)
-    return along_axis.reduce(where, text, { of }, of, g, { type = type, dtype = of.dtype }), of, g
+    return along_axis.reduce(where, fixed.operation, { of }, of, g, { type = type, dtype = of.dtype }), of, g
   end
-  return reduce.list(where, text, { of }, of) or error(where .. ": no elements", 0)
+  return reduce.fixed(where, fixed, { of }, of) or error(where .. ": no elements", 0)
 end
 
 -- Elements that are m are at i, as a TYPE that holds every place; where m is NaN, those that are.
@@ -165,7 +169,7 @@ local LARGEST_SCALE = { float = 120, double = 1000 }
 
 --- The norm of elements whose squares are too large or too small for the dtype: scaled by a power of two.
 local function scaled_norm(x, dtype)
-  local largest = reduce.all("norm2", MAX.float, x, { map = ("fabs((%s)x[i])"):format(dtype), dtype = dtype })
+  local largest = reduce.all("norm2", reduce.NAN_MAX, x, { map = ("fabs((%s)x[i])"):format(dtype), dtype = dtype })
   if largest == 0 or largest ~= largest or largest == math.huge then return largest end
   local most = LARGEST_SCALE[dtype]
   local scale = 2.0 ^ math.max(-most, math.min(most, -(math.log(largest, 2) // 1)))
@@ -181,7 +185,7 @@ local function norms(of, g, dtype)
   local how = { map = ("(%s)x[i]*(%s)x[i]"):format(dtype, dtype), type = dtype, dtype = operands.floating(of.dtype),
     empty = 0, own = "norms", finish = "sqrt(x[i])" }
   if of.dtype ~= dtype or g.n == 0 then return along_axis.reduce("norm2", SUM, { of }, of, g, how) end
-  local largest = along_axis.reduce("norm2", MAX.float, { of }, of, g,
+  local largest = along_axis.reduce("norm2", reduce.NAN_MAX, { of }, of, g,
     { map = MAGNITUDE.float, type = dtype, dtype = dtype })
   local most = LARGEST_SCALE[dtype]
   local scale = operands.describe("norm2", "the scale", map.map(SCALE:format(most, most), { x = largest }))

@@ -154,12 +154,20 @@ local function find_place(row, r, lanes)
     r.type_of == operands.wide_type, lanes or 0, r.preamble and r.preamble.text or "")
 end
 
+local AT_ONCE = 16 -- elements that a work-item of reduce_groups has on their way, at most
+
+--- Whether groups take turns at tiles: those that one launch has, each with a tile at least.
+local function takes_turns(row, results)
+  return is_once(row, results) and row.granule >= row.group * AT_ONCE
+end
+
 --- The kernel at a place, built by `reduce.build_elements` or `reduce.build_rest` unless it is there.
 local function kernel_at(place, build_kernel, where, device, row, r, lanes)
   if not place[build_kernel] then
     place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
     place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
-      { LANES = lanes, ONE_LAUNCH = is_once(row, r.results) and 1 or nil })
+      { LANES = lanes, ONE_LAUNCH = is_once(row, r.results) and 1 or nil,
+        TOLD = is_once(row, r.results) and 1 or nil, TURNS = takes_turns(row, r.results) and 1 or nil })
   end
   return place[build_kernel]
 end
@@ -223,21 +231,34 @@ end
 --- One launch, whose last group combines what all found; waits for the result.
 local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
   local space = take_space(device, row, results)
+  space.slot = space.slot or enqueue.slot(device)
+  local told = space.slot and enqueue.expect(device, space.slot)
   enqueue.launch(kernel, workers * row.group, row.group, n, chunk, space.out, init and 1 or 0, results.argument(init),
-    space.parts, space.ended, ...)
+    space.parts, space.ended, told or 0, ...)
   turns.pass()
-  local result = space.out:get(1)
+  local result = told and enqueue.hear(space.out, space.slot) or space.out:get(1)
   spaces[device][results.type] = space
   return result
 end
 
-local function compute(where, device, n, r, init)
-  local row, _, workers, chunk = enqueue.spread(device, "reduce", n)
+--- Where the kernel of a fixed reduction is kept for operands that lie as vectors do; nil for others.
+local function find_plan(row, fixed, list)
+  local place = macros.step(row.kernels, fixed)
+  for _, operand in ipairs(list) do
+    if operand.parts or operand.first % row.lanes ~= 0 then return nil end
+    place = macros.step(place, operand.dtype)
+  end
+  return place
+end
+
+--- @tparam[opt] table plan where the kernel and the results of one launch are kept for the next
+local function compute(where, device, n, r, init, plan, row, workers, chunk)
   local lanes = row.kernel == "reduce_groups" and reduce.lanes(row, r) or nil
   local place = find_place(row, r, lanes)
   local chunks = kernel_at(place, reduce.build_elements, where, device, row, r, lanes)
   local results, group = r.results, (r.results.sizes(row))
   if is_once(row, results) then
+    if plan then plan.kernel, plan.results = chunks, results end
     return launch_once(chunks, device, row, n, workers, chunk, results, init, operands.values(r.list))
   end
   if workers == 1 then return launch_one(chunks, device, group, n, results, init, operands.values(r.list)) end
@@ -273,6 +294,23 @@ end
 
 local NONE = {}
 
+local function spread(first)
+  local row, _, workers, chunk = enqueue.spread(first.device, "reduce", first.count)
+  return row, workers, chunk
+end
+
+local function run(where, operation, list, first, o, plan, row, workers, chunk)
+  local results = o.type and accumulator.of_numbers(o.type) or results_of(where, o.dtype, list, first.device)
+  check_init(where, o.init, results)
+  if first.count == 0 then return o.init and results.alone(o.init) end
+  if not row then row, workers, chunk = spread(first) end
+  local r = { operation = operation, map = o.map or "x[i]", list = list, results = results,
+    preamble = preambles.read(where, o.preamble, results.declarations), type_of = o.type_of or operands.wide_type }
+  local result = compute(where, first.device, first.count, r, o.init, plan, row, workers, chunk)
+  if operands.is_sound(list) then return result end
+  return reduce.list(where, operation, operands.stored(where, list), first, o)
+end
+
 --- Reduces operands that were read, of expressions what they are computed from.
 -- @string where the function that was called
 -- @string operation of a and b
@@ -283,15 +321,21 @@ local NONE = {}
 -- type= what is accumulated, instead of dtype's}
 -- @return number, or table of a struct's fields; nil where there are no elements and no init
 function reduce.list(where, operation, list, first, o)
-  o = o or NONE
-  local results = o.type and accumulator.of_numbers(o.type) or results_of(where, o.dtype, list, first.device)
-  check_init(where, o.init, results)
-  if first.count == 0 then return o.init and results.alone(o.init) end
-  local r = { operation = operation, map = o.map or "x[i]", list = list, results = results,
-    preamble = preambles.read(where, o.preamble, results.declarations), type_of = o.type_of or operands.wide_type }
-  local result = compute(where, first.device, first.count, r, o.init)
-  if operands.is_sound(list) then return result end
-  return reduce.list(where, operation, operands.stored(where, list), first, o)
+  return run(where, operation, list, first, o or NONE)
+end
+
+--- The same by options that never change, {operation=, map=, dtype=}, of one or two buffers that are always called the
+-- same: on a GPU the host has little to do before the launch.
+function reduce.fixed(where, fixed, list, first)
+  if first.count == 0 then return nil end
+  local row, workers, chunk = spread(first)
+  local plan = find_plan(row, fixed, list)
+  if not (plan and plan.kernel) then
+    return run(where, fixed.operation, list, first, fixed, plan, row, workers, chunk)
+  end
+  local other = list[2]
+  return launch_once(plan.kernel, first.device, row, first.count, workers, chunk, plan.results, nil, list[1].value,
+    other and other.value)
 end
 
 --- Reduces a buffer or a table of operands; the arguments are checked here, so that functions made of it name

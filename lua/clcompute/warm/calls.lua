@@ -107,7 +107,9 @@ end
 local function tests(device)
   local list = { answers.compiler_tests.collectives, answers.compiler_tests.large_arrays }
   for _, loop in ipairs(answers.compiler_tests.loops) do list[#list + 1] = loop.test end
-  if device.type == "gpu" then list[#list + 1] = answers.compiler_tests.progress end
+  if device.type == "gpu" then
+    list[#list + 1], list[#list + 2] = answers.compiler_tests.progress, answers.compiler_tests.telling
+  end
   for _, test in ipairs(list) do answers.verdict(device, test) end
 end
 
