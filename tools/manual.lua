@@ -72,6 +72,7 @@ add ".SH ENVIRONMENT"
 for _, variable in ipairs {
   { "CLCOMPUTE_DEVICE", "The device where no other is asked for: gpu, cpu, accelerator, part of its name, or 0:1." },
   { "CLCOMPUTE_CACHE", "The folder of compiled programs, or off." },
+  { "CLCOMPUTE_SYSTEM_CACHE", "The folder of what is built for all users, which is read after that one, or off." },
   { "CLCOMPUTE_BUILD", "wait: builds at once what could wait: fast products, and binaries of programs for the cache. "
     .. "here: starts no process that builds fast kernels meanwhile." },
   { "CLCOMPUTE_TUNING", "The file of numbers that tune finds." },

@@ -94,12 +94,10 @@ void clc_markcached(lua_State *L, int key);
 
 /* --- locks of what is missing in it: lock.c -------------------------------- */
 
-/* Late: another process had it, and has made what was missing. */
-typedef enum { CLC_NOLOCK, CLC_TAKEN, CLC_TAKENLATE } clc_Taken;
-
 /* Takes the lock of the key at stack index `key`, waiting for who has it; pushes what is to be
-   closed when the caller cuts the stack, or nil. May run Lua code. */
-clc_Taken clc_pushlock(lua_State *L, int key);
+   closed when the caller cuts the stack, or nil. Returns whether it was taken: another process may
+   have made what was missing meanwhile. May run Lua code. */
+int clc_pushlock(lua_State *L, int key);
 
 void clc_openlocks(lua_State *L);
 

@@ -61,7 +61,7 @@ static FILE *push_file(lua_State *L) {
 }
 
 /* Asleep, but for a look now and then: a blocked lock would not hear Ctrl-C. */
-static int wait_for(lua_State *L, int fd, off_t place) {
+static State wait_for(lua_State *L, int fd, off_t place) {
   const clc_Wait w = clc_beginwait(L);
   const struct timespec nap = {0, NAP};
   State state;
@@ -69,42 +69,45 @@ static int wait_for(lua_State *L, int fd, off_t place) {
     clc_checkwait(L, &w);
     nanosleep(&nap, NULL);
   }
-  return state == FREE;
+  return state;
 }
 
-static clc_Taken push_lock(lua_State *L, int key, int waits) {
+/* Pushes the file, or nil; HELD: another process has the lock after all this wait. */
+static State push_lock(lua_State *L, int key, int waits) {
   const int top = lua_gettop(L);
   const off_t place = place_of(lua_tostring(L, key), lua_rawlen(L, key));
   FILE *f = push_file(L);
   if (f == NULL) {
     lua_pushnil(L);
-    return CLC_NOLOCK;
+    return UNKNOWN;
   }
-  const State state = take(fileno(f), place);
-  if (state != HELD) return state == FREE ? CLC_TAKEN : CLC_NOLOCK;
-  if (!waits) {
-    lua_settop(L, top);
-    lua_pushnil(L);
-    return CLC_NOLOCK;
+  State state = take(fileno(f), place);
+  if (state == HELD && waits) {
+    clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
+    state = wait_for(L, fileno(f), place);
+    lua_settop(L, top + 1);
   }
-  clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
-  const int taken = wait_for(L, fileno(f), place);
-  lua_settop(L, top + 1);
-  return taken ? CLC_TAKENLATE : CLC_NOLOCK;
+  return state;
 }
 
-clc_Taken clc_pushlock(lua_State *L, int key) {
-  const clc_Taken taken = push_lock(L, key, 1);
+int clc_pushlock(lua_State *L, int key) {
+  const State state = push_lock(L, key, 1);
   lua_toclose(L, -1);
-  return taken;
+  return state == FREE;
 }
 
-/* lock(key[, only_if_free]) --> a file, or nil: closed, it lets go. Where another process has it,
-   this one waits, or gets nil. */
+/* lock(key[, only_if_free]) --> a file: closed, it lets go; nil: there is no folder for it. Where
+   another process has it, this one waits, or gets nil and true. */
 static int files_lock(lua_State *L) {
   luaL_checkstring(L, 1);
-  push_lock(L, 1, !lua_toboolean(L, 2));
-  return 1;
+  const int only_if_free = lua_toboolean(L, 2);
+  if (push_lock(L, 1, !only_if_free) != HELD || !only_if_free) return 1;
+  luaL_Stream *s = lua_touserdata(L, -1);
+  s->closef = NULL;
+  fclose(s->f);
+  lua_pushnil(L);
+  lua_pushboolean(L, 1);
+  return 2;
 }
 
 void clc_openlocks(lua_State *L) {

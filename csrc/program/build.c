@@ -230,11 +230,12 @@ static int is_missing(lua_State *L, const Job *j, int key) {
   return is_worth_keeping(L, j) || !clc_iscached(L, key);
 }
 
-/* One process does what is missing while the others wait; returns whether one of these left a
-   binary, and pushes its declarations then. What is left on the stack holds the lock. */
+/* One process does what is missing while the others wait; returns whether one of these has left a
+   binary since we looked, and pushes its declarations then. What is left on the stack holds the
+   lock. */
 static int load_late(lua_State *L, const Job *j, int key, clc_Code *code) {
   const int top = lua_gettop(L);
-  if (!is_missing(L, j, key) || clc_pushlock(L, key) != CLC_TAKENLATE) return 0;
+  if (!is_missing(L, j, key) || !clc_pushlock(L, key)) return 0;
   if (clc_loadbinary(L, j->device, key, j->options, code)) return 1;
   if (!is_missing(L, j, key)) lua_settop(L, top);
   return 0;

@@ -15,10 +15,15 @@
 
 extern char **environ;
 
-/* Our environment with one variable in place of its own: the process starts no other one. */
+/* Whether the process is to have a variable of ours: it starts no other one, and runs no start-up
+ * script of Lua's. */
+static int is_passed(const char *variable) {
+  return strncmp(variable, "CLCOMPUTE_BUILD=", sizeof "CLCOMPUTE_BUILD=" - 1) != 0 &&
+         strncmp(variable, "LUA_INIT", sizeof "LUA_INIT" - 1) != 0;
+}
+
 static char **make_environment(void) {
   static char variable[] = "CLCOMPUTE_BUILD=here";
-  const size_t name = sizeof "CLCOMPUTE_BUILD=" - 1;
   size_t n = 0;
   while (environ[n] != NULL) n++;
   char **list = calloc(n + 2, sizeof *list);
@@ -26,7 +31,7 @@ static char **make_environment(void) {
   n = 0;
   list[n++] = variable;
   for (char **e = environ; *e != NULL; e++)
-    if (strncmp(*e, variable, name) != 0) list[n++] = *e;
+    if (is_passed(*e)) list[n++] = *e;
   return list;
 }
 
@@ -75,18 +80,28 @@ static int has_ended(lua_State *L) {
   return 1;
 }
 
-/* stand_alone(seconds): in such a process, lets go of the files that it was born with, and ends it
-   then. */
-static int stand_alone(lua_State *L) {
+/* close_inherited(): in such a process, lets go of the files that it was born with. */
+static int close_inherited(lua_State *L) {
+  (void)L;
   clc_closefrom(STDERR_FILENO + 1);
-  alarm((unsigned)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+/* detach(seconds): in such a process, goes on in one that is nobody's child, which ends by then;
+   the process that was started ends at once, and leaves no zombie of a long life. Locks are of
+   both. */
+static int detach(lua_State *L) {
+  const unsigned seconds = (unsigned)luaL_checkinteger(L, 1);
+  if (fork() > 0) _exit(EXIT_SUCCESS);
+  alarm(seconds);
   return 0;
 }
 
 void clc_openbehind(lua_State *L) {
   static const luaL_Reg functions[] = {{"start_behind", start_behind},
                                        {"has_ended", has_ended},
-                                       {"stand_alone", stand_alone},
+                                       {"close_inherited", close_inherited},
+                                       {"detach", detach},
                                        {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -560,8 +560,7 @@ describe("the cache of programs", function()
     assert.equal("source\t42\n", run("show(SOURCE)", failing(3))) -- when it is stored
     assert.equal("", files())
     run "show(SOURCE)"
-    assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded
-    assert.equal("binary\t42\n", run "show(SOURCE)")
+    assert.equal("binary\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded, which is tried once more
   end)
 
   local simulated = pcall(function() return require "clcompute".device "oclgrind" end) and it or pending

@@ -48,6 +48,14 @@ describe("the rows of clcompute warm", function()
 end)
 
 describe("clcompute warm", function()
+  it("keeps the binaries of all rows with --system, as other users have no POCL cache of ours", function()
+    local folder, environment = new_caches()
+    environment.CLCOMPUTE_SYSTEM_CACHE = folder .. "/common"
+    command.succeeds("warm --system --only 'min of int'", prefix_of(environment))
+    assert.matches("%x%.bin\n", (shell(("find %s/common -name '*.bin'"):format(folder))))
+    assert.equal("", (shell(("find %s/common -name '*.bin' -size 0"):format(folder))))
+  end)
+
   it("keeps programs and verdicts, so that a second one and a script build nothing", function()
     local _, environment = new_caches()
     local prefix = prefix_of(environment)

@@ -241,23 +241,23 @@ describe("the first minute", function()
 
   --- Has the building process, which runs no script, build by the Lua code `build`.
   local function replace_build(build)
-    environment.LUA_INIT_5_4 = "@" .. helper.write(folder .. "/init.lua", ([[
-      if arg[0]:find "%%.lua$" then return end
-      local find = require
-      function require(name)
-        local found = find(name)
-        if name == "clcompute.tuning" then
-          function found.of(device, operation, dtype)
-            local function append(path, text)
-              local file <close> = assert(io.open("%s/" .. path, "a"))
-              file:write(text, "\n")
-            end
-            append("began", table.concat({ device.place, operation, dtype, os.getenv "CLCOMPUTE_BUILD" }, " "))
-            %s
-          end
+    shell(("mkdir -p %s/path/clcompute"):format(folder))
+    helper.write(folder .. "/path/clcompute/tuning.lua", ([[
+      local path = package.path
+      package.path = path:gsub("^[^;]*;", "")
+      local tuning = require "clcompute.tuning"
+      package.path = path
+      if arg[0]:find "%%.lua$" then return tuning end
+      function tuning.of(device, operation, dtype)
+        local function append(path, text)
+          local file <close> = assert(io.open("%s/" .. path, "a"))
+          file:write(text, "\n")
         end
-        return found
-      end]]):format(folder, build))
+        append("began", table.concat({ device.place, operation, dtype, os.getenv "CLCOMPUTE_BUILD" }, " "))
+        %s
+      end
+      return tuning]]):format(folder, build))
+    environment.LUA_PATH_5_4 = ("%s/path/?.lua;%s"):format(folder, package.path)
   end
 
   local HELD = [[
@@ -311,6 +311,44 @@ describe("the first minute", function()
     for name, value in pairs { CLCOMPUTE_BUILD = "here", CLCOMPUTE_CACHE = "off" } do
       assert.equal("false\n", run(script, { [name] = value }))
     end
+  end)
+
+  it("is no parent of the process that builds, and knows another script's by its lock", function()
+    environment.LUA_INIT_5_4 = ('io.open("%s/started", "a"):write(".")'):format(folder)
+    replace_build(HELD:format(folder))
+    local script = [[
+      local internal, builds = require "clcompute.core.internal", require "clcompute.tuning.behind".builds
+      local lock = internal.lock "behind another's"
+      print(builds(d, "gemm", "float", "mine"), builds(d, "gemm", "float", "another's"))
+      os.execute "for i in $(seq 600); do [ -e began ] && break; sleep 0.1; done; sleep 0.1"
+      print(builds(d, "gemm", "float", "mine"), builds(d, "gemm", "float", "another's"))
+      io.stdout:flush()
+      os.execute "set -- $(cat /proc/$PPID/task/$PPID/children); echo $#; touch go; sleep 0.5"
+      lock:close()
+      print(builds(d, "gemm", "float", "mine"), builds(d, "gemm", "float", "another's"))]]
+    local command = command_of(helper.write(folder .. "/script.lua", "local d = require'clcompute'.device()" .. script))
+    assert.equal("true\ttrue\ntrue\ttrue\n1\nfalse\tfalse\n", (orchestrate(command)))
+    assert.equal(".", helper.read(folder .. "/started")) -- by the script alone
+    assert.equal(device.place .. " gemm float here\n", helper.read(folder .. "/began"))
+  end)
+
+  it("counts a batch by its launches, and products of few columns by whole groups", function()
+    assert.equal("true\n", run [[
+      local behind, is_asked = require "clcompute.tuning.behind", false
+      function behind.builds()
+        is_asked = true
+        return true
+      end
+      local a = d:random("float", 4096 * d.compute_units, 4, 4)
+      for _ = 1, 2 do cl.gemm(a, a) end
+      print(is_asked)]])
+  end)
+
+  it("multiplies tall matrices by plain kernels", function()
+    assert.equal("2.0\tnaive\n", run [[
+      local a, b = d:full("float", 1, 70001, 2), d:full("float", 1, 2, 40)
+      local c = cl.gemm(a, b)
+      print(cl.min(c), require "clcompute.tuning".of(d, "gemm", "float", 1).kernel)]])
   end)
 
   it("computes by the fast kernel that another process has built meanwhile", function()

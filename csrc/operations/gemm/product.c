@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define TILE 16 /* rows and columns of a tile of gemm_tiled */
-#define LINE 64 /* work-items of a group that serves for now */
+#define LINE 64 /* work-items of a CPU's group that serves for now */
 
 /* Rows or columns of a launch: where kernels count them along the second dimension, a group has
    eight at least. Whole blocks of any kernel. */
@@ -74,10 +74,20 @@ static void multiply_naively(lua_State *L, const clc_Multiply *x) {
   multiply_plainly(L, "gemm_naive", &range, x);
 }
 
-/* In groups of one size, whatever the product: POCL compiles a kernel anew for each. */
+/* On a CPU in groups of one size, whatever the product: POCL compiles a kernel anew for each. */
 static void multiply_fornow(lua_State *L, const clc_Multiply *x) {
+  if (!x->c.b->device->context->is_cpu) return multiply_naively(L, x);
   const clc_Range range = clc_padded2(x->n, x->m, LINE, 1);
   multiply_plainly(L, "gemm_naive", &range, x);
+}
+
+/* Multiply-adds that take as long as this product in `multiply_fornow`: each matrix is a launch, of
+ * whole groups. */
+static double work_fornow(const clc_Multiply *x) {
+  const int is_cpu = x->c.b->device->context->is_cpu;
+  const double launch = is_cpu ? 1 << 14 : 1 << 23,
+               columns = is_cpu ? (double)((x->n + LINE - 1) / LINE * LINE) : (double)x->n;
+  return (double)x->batch * ((double)x->m * columns * (double)x->k + launch);
 }
 
 static void multiply_tiles(lua_State *L, const clc_Multiply *x) {
@@ -143,7 +153,7 @@ static int multiply_thin(lua_State *L, const clc_Multiply *x) {
 
 /* Returns 0 where the device has only plain kernels. */
 static int multiply_fast(lua_State *L, const clc_Multiply *x) {
-  push_row(L, x, clc_work(x));
+  push_row(L, x, work_fornow(x));
   const char *kernel = clc_rowkernel(L);
   if (strcmp(kernel, "naive") == 0)
     multiply_fornow(L, x);

@@ -54,7 +54,10 @@ function for_now.verdict(device, operation, dtype, test, work)
   local can_wait = work and LIMITS[operation] and LIMITS[operation][device.type]
   if not can_wait or device.platform == "Oclgrind" or internal.builds_all then return answers.verdict(device, test) end
   local kept = answers.kept_verdict(device, test)
-  if kept then return kept end
+  if kept then
+    behind.forget(key_of(device, operation, dtype))
+    return kept
+  end
   return is_enough(device, operation, dtype, work) and answers.verdict(device, test) or nil
 end
 

@@ -22,10 +22,10 @@ local function rows_of(device, only)
   return list
 end
 
---- Runs a row, and keeps the binaries that it needs.
+--- Runs a row, and keeps the binaries that it needs; those of light ones for others, who have no POCL cache of ours.
 local function run_row(device, row)
   internal.store_later()
-  internal.builds_all = not row.is_light
+  internal.builds_all = not row.is_light or internal.fills_for_all
   row.run()
   device:wait()
   internal.store_launched()
