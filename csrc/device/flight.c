@@ -175,11 +175,14 @@ static void retire(clc_Flight *f, cl_int status) {
   if (f->watched != 0 && f->lasted == 0 && ticket >= f->watched) f->lasted = clc_now() - f->begun;
 }
 
+/* A command of which the driver does not tell may still run: it must not meet who takes its memory.
+ */
 void clc_retireended(clc_Flight *f) {
   while (f->count > 0) {
     cl_int status;
     const cl_int code = get_status(f->pending[f->oldest].event, &status);
     if (code == CL_SUCCESS && status > CL_COMPLETE) return;
+    if (code != CL_SUCCESS) clFinish(f->queue);
     retire(f, code == CL_SUCCESS ? status : code);
   }
 }
@@ -236,7 +239,9 @@ const clc_Failure *clc_findfailure(const clc_Flight *f, uint64_t ticket) {
 static void flush(clc_Flight *f) {
   const cl_int code = clFlush(f->queue);
   clc_retireended(f);
-  while (code != CL_SUCCESS && f->count > 0) retire(f, code);
+  if (code == CL_SUCCESS || f->count == 0) return;
+  clFinish(f->queue);
+  while (f->count > 0) retire(f, code);
 }
 
 /* The kernel that is compiled now, as messages call it, or NULL: the oldest command was handed to
