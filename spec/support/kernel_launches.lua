@@ -197,15 +197,18 @@ by_kernel.gemm_tensor_double = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41,
     { TRANSA = ta, TRANSB = tb, WIDE = wide })(m, n, k, 2, reals(3 + 2 * size_a), 3, lda, size_a, reals(2 * size_b), 0,
     ldb, size_b, beta, (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end) end end]]
 
-by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1 }, { 33, 65 }, { 70, 31 } } do for kind = 0, 2 do
-  for along = 0, 1 do
-  local sides, k = table.unpack(shape)
-  local depths, parts = (k + 31) // 32, kind == 2 and 2 or 1
-  local size = up(sides, 64) * depths * 32 * parts
-  run("gemm_pack_tiles", { global = { 32 * depths, 8 * (up(sides, 64) // 32), 2 }, group = { 32, 8, 1 } },
-    { FRAGMENTS = kind == 1 and 1 or 0, PAIRED = kind == 2 and 1 or 0, PARTS = parts, ROUND = kind // 2,
-      ALONG = along })(sides, k, depths, reals(1 + 2 * sides * k), 1, along == 1 and k or 1, along == 1 and 1 or sides,
-    sides * k, empty(2 * size), size) end end end]]
+by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 8, 65 }, { 4, 70, 31 } } do
+  for split = 0, 1 do transposes(function(ta, tb)
+  local m, n, k = table.unpack(shape)
+  local depths, squares = (k + 31) // 32, up(m, 64) // 32
+  local size_a, lda = operand(ta, m, k, 0, 0)
+  local size_b, ldb = operand(tb, k, n, 1, 0)
+  local wide = size_b % 4 == 0 and ldb % 4 == 0 and 1 or 0
+  local tiles_a, tiles_b = squares * depths * 1024, up(n, 128) * depths * 32 * (1 + split)
+  run("gemm_pack_tiles", { global = { 256 * depths, squares + up(n, 128) // 32, 2 }, group = { 256, 1, 1 } },
+    { SPLIT = split, ALONG_A = 1 - ta, ALONG_B = tb, WIDE_B = wide })(m, n, k, depths, squares, reals(3 + 2 * size_a), 3,
+    ta == 1 and 1 or lda, ta == 1 and lda or 1, size_a, empty(2 * tiles_a), tiles_a, reals(size_b), 0,
+    tb == 1 and ldb or 1, tb == 1 and 1 or ldb, 0, empty(2 * tiles_b), tiles_b) end) end end]]
 
 -- Its plain form: tensor cores are not simulated.
 by_kernel.gemm_warpgroups = [[for wide, products in pairs { [0] = 3, 1 } do
