@@ -122,9 +122,16 @@
 #define ADD(to, x) \
   asm volatile(EACH_OF_64(ADD_ONE, x) : "+f"((to)[0]) REST_OF_64(OPERAND, (to)) : : "memory");
 
+#if BN == 256 && !defined(APART)
+#define ALL "{left0" REST_OF_64(NAME, "left") ",right0" REST_OF_64(NAME, "right") "}"
+#else
+#define ALL "{left0" REST_OF_64(NAME, "left") "}"
+#endif
 #define MULTIPLY(sums, x, y, is_added)                                                           \
   ON "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " NAMES(sums) ", " x ", " y ", " is_added \
      ", 1, 1;\n"
+#define MULTIPLY_ALL(x, y) \
+  ON "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 " ALL ", " x ", " y ", yes, 1, 1;\n"
 #define BEGIN ON "wgmma.fence.sync.aligned;\n"
 #define END ON "wgmma.commit_group.sync.aligned;\n"
 #define FINISH(groups_left) \
@@ -188,12 +195,24 @@
                  "l"(y + 4), "l"(y + 6)                                                  \
                : "memory");
 
+#if BN == 256 && !defined(APART)
+#define MULTIPLY_TILE(x, y) \
+  asm volatile(BEGIN MULTIPLY_ALL("%0", "%4") MULTIPLY_ALL("%1", "%5") \
+                   MULTIPLY_ALL("%2", "%6") MULTIPLY_ALL("%3", "%7")   \
+               :                                                                         \
+               : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2),         \
+                 "l"(y + 4), "l"(y + 6)                                                  \
+               : "memory");
+#else
+#define MULTIPLY_TILE(x, y) \
+    MULTIPLY_ADD("left", x, y)                                                 \
+    if (BN == 256) MULTIPLY_ADD("right", x, (y + (128 * DEPTH * 4 >> 4)))
+#endif
 #define MULTIPLY_STAGE(tile)                                                   \
   {                                                                            \
     const ulong x = DESCRIBE((tile) + warpgroup * TILE_A);                     \
     const ulong y = DESCRIBE((tile) + WARPGROUPS * TILE_A);                    \
-    MULTIPLY_ADD("left", x, y)                                                 \
-    if (BN == 256) MULTIPLY_ADD("right", x, (y + (128 * DEPTH * 4 >> 4)))      \
+    MULTIPLY_TILE(x, y)                                                 \
     asm volatile(END ::: "memory");                                            \
     FINISH(1)                                                                  \
   }

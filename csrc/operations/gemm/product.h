@@ -24,7 +24,7 @@ clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed);
 int clc_canpack(size_t rows);
 
 /* Moves rows x cols of each of `count` matrices to the start of a matrix's memory, which has
-   to.rows x to.cols, with zeros around them. Returns what is there. */
+   to.rows x to.cols, a multiple of 4, with zeros around them. Returns what is there. */
 clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
                     size_t rows, size_t cols, clc_Matrix to);
 

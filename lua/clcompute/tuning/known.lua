@@ -43,7 +43,7 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 2, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
+    is_tried = 3, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
       { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 41500, full = 47900, along = 96 },
       { bm = 32, bn = 64, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 2, alone = 21200, full = 36000,
@@ -81,15 +81,15 @@ known.gemm = {
 }
 
 -- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
--- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks; the first shape that keeps
--- most multiprocessors busy is taken. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks, and the nanoseconds of a `tile`
+-- of k: the shape is taken that ends first. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
 -- `depth` and products of fewer multiply-adds than `least` are plain floats', as are all with "float": sums of few
 -- products have smaller errors than parts of elements. The first row that a device gets right is taken. Measured on an
 -- NVIDIA H200, small products of "tf32" on an H100.
 known["gemm float-tensor"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
-    shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8 } } },
+    is_tried = 2, kernel = "warpgroups", least = 1 << 29, depth = 128,
+    shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 1000 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 128,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 45000,
@@ -98,9 +98,11 @@ known["gemm float-tensor"] = {
 }
 known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 0,
-    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 }, { warpgroups = 2, bn = 128, stages = 4, band = 8 },
-      { warpgroups = 1, bn = 128, stages = 4, band = 8 } } },
+    is_tried = 2, kernel = "warpgroups", least = 1 << 28, depth = 0,
+    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16, tile = 620 },
+      { warpgroups = 3, bn = 128, stages = 4, band = 8, tile = 500 },
+      { warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 380 },
+      { warpgroups = 1, bn = 128, stages = 4, band = 8, tile = 330 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,

@@ -132,17 +132,17 @@ end
 
 local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
 
-local MOST_ROWS = 256 -- of tiles of B, their parts counted
-
 --- Blocks are 128 columns wide; of numbers in one part also 256.
 local function check_warpgroups(shape, facts, parts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
-  one_of(shape, "bn", parts == 1 and { 128, MOST_ROWS } or { 128 })
+  one_of(shape, "bn", parts == 1 and { 128, 256 } or { 128 })
   local warpgroups = integer(shape, "warpgroups", 1, 8)
   local items = 2 * TILE * warpgroups
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
   integer(shape, "band", 1, 1024)
-  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + MOST_ROWS), facts)
+  integer(shape, "tile", 1, MANY)
+  local elements = DEEP * (TILE * warpgroups + parts * shape.bn)
+  check_memory(integer(shape, "stages", 2, 8) * elements, facts)
 end
 
 local TENSOR = { warpgroups = check_warpgroups, tensor = check_tensor }
