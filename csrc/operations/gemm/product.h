@@ -52,10 +52,11 @@ void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 
 /* What a work-group and a work-item own, how many slices are in work, and how many warps own the
    same elements; the groups that a multiprocessor holds at a time, the GFLOP/s of the device with
-   one on each and with all, and the percents of that where A is read as it lies; 0: it never is. */
+   one on each and with all, that with two (0: twice that of one), and the percents of them where A
+   is read as it lies; 0: it never is. */
 typedef struct clc_Tile {
   size_t bm, bn, bk, tm, tn, stages, ways;
-  size_t held, alone, full, along;
+  size_t held, alone, full, two, along;
 } clc_Tile;
 
 typedef struct clc_Plan {

@@ -15,7 +15,7 @@ local known = {}
 -- gemm_blocks: shapes, the largest first: blocks of C of `bm` x `bn`, `tm` x `tn` of them a work-item's, and slices of
 -- depth `bk`. gemm_pipelined: such `shapes`, and slices in local memory (`stages`); of each how many groups a
 -- multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`) and with all
--- (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of doubles, and
+-- (`full`), of some that with two (`two`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of doubles, and
 -- the `depth` of an instruction. A row with `is_tried` is for devices that get products right with it. The
 -- verdict is kept by the text of the kernels and by this number: raise it where their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
@@ -45,7 +45,9 @@ known.gemm = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
     is_tried = 3, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
-      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 41500, full = 47900, along = 96 },
+      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
+      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 38500, full = 47900, two = 43000,
+        along = 96 },
       { bm = 32, bn = 64, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 2, alone = 21200, full = 36000,
         along = 95 },
       { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 4, alone = 20400, full = 28000,

@@ -80,6 +80,7 @@ local function check_shape(shape, facts)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
   check(ways == 1 or bn <= shape.stages * bk, "shapes: the sums of a block of %d columns have no room", bn)
   check_rates(shape)
+  if shape.two ~= nil then integer(shape, "two", 1, MANY) end
   if shape.along == nil then return end
   integer(shape, "along", 0, 100)
   check_memory(shape.stages * (bm * (bk + 4) + bk * bn), facts)
