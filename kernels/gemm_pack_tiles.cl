@@ -55,7 +55,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pack_tiles
     __global const REAL *a, const ulong a0, const ulong lda, const ulong a1, __global REAL *to_a,
     const ulong to_a1, __global const REAL *b, const ulong b0, const ulong ldb, const ulong b1,
     __global REAL *to_b, const ulong to_b1) {
-  __local REAL square[HIGH][ACROSS + 1]; /* one more, so that a column's elements lie in all banks */
+  __local REAL square[HIGH][LINE];
   const uint item = (uint)get_local_id(0), s = item / 8, c = item % 8 * 4;
   const ulong v = get_group_id(0), j0 = v * DEPTH, z = get_global_id(2), number = get_group_id(1);
   const bool is_b = number >= squares, is_there = z == 0 || (is_b ? b1 : a1) > 0;
@@ -75,7 +75,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pack_tiles
     to_a += z * to_a1 + (number * depths + v) * (HIGH * DEPTH) + item * 4;
     UNROLL for (uint step = item / 128; step < 4; step += 2, to_a += ITEMS * 4) {
       __local const REAL *const x = &square[item / 32 % 4 * 16 + item % 32 / 4][step * 8 + item % 4];
-      *(__global QUAD *)to_a = (QUAD)(x[0], x[8 * (ACROSS + 1)], x[4], x[8 * (ACROSS + 1) + 4]);
+      *(__global QUAD *)to_a = (QUAD)(x[0], x[8 * LINE], x[4], x[8 * LINE + 4]);
     }
     return;
   }

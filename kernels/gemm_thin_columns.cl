@@ -64,6 +64,7 @@
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #if ONE_LAUNCH
+#define LOOKS 8 /* at parts at a time */
 #define SUMS , __global REAL *sums, __global uint *ended
 #ifdef __NV_CL_C_VERSION
 #define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
@@ -132,9 +133,16 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void gemm_thin_colum
 #pragma unroll
   for (int j = 0; j < COUNT; j++) {
     acc[j] = 0;
-#pragma unroll 8
-    for (ulong p = y; p < parts; p += DOWN)
-      acc[j] += *(volatile __global const TAKEN *)&own[(p * COUNT + j) * ACROSS];
+    for (ulong p = y; p < parts; p += LOOKS * DOWN) {
+      TAKEN taken[LOOKS]; /* all are on their way before one is added */
+#pragma unroll
+      for (int r = 0; r < LOOKS; r++)
+        taken[r] = p + r * DOWN < parts
+                       ? *(volatile __global const TAKEN *)&own[((p + r * DOWN) * COUNT + j) * ACROSS]
+                       : (TAKEN)(0);
+#pragma unroll
+      for (int r = 0; r < LOOKS; r++) acc[j] += taken[r];
+    }
   }
 #endif
 #pragma unroll

@@ -172,7 +172,7 @@ by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } 
   local to_rows, to_cols = up(rows, 4), up(cols, 16)
   local size, lda = operand(transpose, rows, cols, 2, 0)
   if wide == 1 then size, lda = up(rows, 4) * up(cols, 4), up(transpose == 1 and rows or cols, 4) end
-  run("gemm_pack", { global = { up(to_cols, 32) * 8, up(to_rows, 64) // 64, 2 }, group = { 256, 1, 1 } },
+  run("gemm_pack", { global = { up(to_cols, 64) * 4, up(to_rows, 64) // 64, 2 }, group = { 256, 1, 1 } },
     { TRANSPOSE = transpose, WIDE = wide })(rows, cols, to_rows, to_cols, reals(4 + 2 * size), 4, lda, size,
     empty(2 * to_rows * to_cols)) end) end]]
 

@@ -2,8 +2,7 @@
 /* Operands moved to scratch memory, transposed or with zeros around them (kernels/gemm_pack.cl). */
 #include "product.h"
 
-#define HIGH 64   /* rows of a square that a work-group moves, */
-#define ACROSS 32 /* its columns, */
+#define SIDE 64   /* of a square that a work-group moves, */
 #define ITEMS 256 /* and its work-items */
 
 clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed) {
@@ -12,13 +11,13 @@ clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed) {
 }
 
 int clc_canpack(size_t rows) {
-  return clc_parts(rows, HIGH) <= CLC_MOSTGROUPS;
+  return clc_parts(rows, SIDE) <= CLC_MOSTGROUPS;
 }
 
 clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
                     size_t rows, size_t cols, clc_Matrix to) {
   const clc_Range range =
-      clc_batchrange(clc_parts(to.cols, ACROSS), clc_parts(to.rows, HIGH), count, ITEMS, 1);
+      clc_batchrange(clc_parts(to.cols, SIDE), clc_parts(to.rows, SIDE), count, ITEMS, 1);
   clc_run(L, kernel, &range, clc_size(rows), clc_size(cols), clc_size(to.rows), clc_size(to.cols),
           clc_matrices(from), clc_memory(to.b));
   to.ld = to.cols;

@@ -102,7 +102,7 @@ known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 2, kernel = "warpgroups", least = 1 << 28, depth = 0,
     shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16, tile = 620 },
-      { warpgroups = 3, bn = 128, stages = 4, band = 8, tile = 500 },
+      { warpgroups = 3, bn = 128, stages = 4, band = 8, tile = 470 },
       { warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 380 },
       { warpgroups = 1, bn = 128, stages = 4, band = 8, tile = 330 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
