@@ -6,10 +6,10 @@
  *       for (j = 0; j < to_columns; j++)
  *         B[i][j] = i < rows && j < columns ? (TRANSPOSE ? A[j][i] : A[i][j]) : 0;
  *
- * rows x columns is what of B comes from A; to_columns is a multiple of 4. Work-groups go by squares of 64 x 64
- * elements through local memory. a0: elements before the matrix; lda: from row to row; a1: from one matrix of
- * a batch to the next. B begins its memory, its matrices one behind the other. Global size: 256 for each 64 columns, a
- * group for each 64 rows, batch; local size 256.
+ * rows x columns is what of B comes from A; to_columns is a multiple of 4. Work-groups go by 64 rows of ACROSS elements,
+ * 256 bytes, through local memory. a0: elements before the matrix; lda: from row to row; a1: from one matrix of a batch
+ * to the next. B begins its memory, its matrices one behind the other. Global size: 256 for each ACROSS columns, a group
+ * for each 64 rows, batch; local size 256.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -21,7 +21,7 @@
 #define WIDE 0 /* 1: a0, lda and a1 are multiples of 4 */
 #endif
 
-#define ACROSS 64
+#define ACROSS (256 / (int)sizeof(REAL))
 #include "clcompute/squares.h"
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pack(

@@ -63,6 +63,26 @@
   }                                                       \
   barrier(CLK_LOCAL_MEM_FENCE);
 
+/* To C, of vector j. */
+#if WIDE
+#define WRITE                                                   \
+  {                                                             \
+    const TAKEN all = alpha * found[0][x];                      \
+    __global REAL *const to = c + i * ci + j * cj;              \
+    to[0] = beta == 0 ? all.s0 : all.s0 + beta * to[0];         \
+    to[ci] = beta == 0 ? all.s1 : all.s1 + beta * to[ci];       \
+    to[2 * ci] = beta == 0 ? all.s2 : all.s2 + beta * to[2 * ci]; \
+    to[3 * ci] = beta == 0 ? all.s3 : all.s3 + beta * to[3 * ci]; \
+  }
+#else
+#define WRITE                                      \
+  {                                                \
+    const TAKEN all = alpha * found[0][x];         \
+    __global REAL *const to = c + i * ci + j * cj; \
+    *to = beta == 0 ? all : all + beta * *to;      \
+  }
+#endif
+
 #if ONE_LAUNCH
 #define LOOKS 8 /* at parts at a time */
 #define SUMS , __global REAL *sums, __global uint *ended
@@ -130,37 +150,31 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void gemm_thin_colum
   barrier(CLK_LOCAL_MEM_FENCE);
   if (!is_last) return;
   FENCE;
-#pragma unroll
+#pragma unroll 1
   for (int j = 0; j < COUNT; j++) {
-    acc[j] = 0;
+    TAKEN sum = 0;
     for (ulong p = y; p < parts; p += LOOKS * DOWN) {
       TAKEN taken[LOOKS]; /* all are on their way before one is added */
 #pragma unroll
-      for (int r = 0; r < LOOKS; r++)
-        taken[r] = p + r * DOWN < parts
-                       ? *(volatile __global const TAKEN *)&own[((p + r * DOWN) * COUNT + j) * ACROSS]
-                       : (TAKEN)(0);
+      for (int r = 0; r < LOOKS; r++) {
+        const ulong at = p + r * DOWN;
+        taken[r] = at < parts ? *(volatile __global const TAKEN *)&own[(at * COUNT + j) * ACROSS] : (TAKEN)(0);
+      }
 #pragma unroll
-      for (int r = 0; r < LOOKS; r++) acc[j] += taken[r];
+      for (int r = 0; r < LOOKS; r++) sum += taken[r];
     }
+    found[y][x] = sum;
+    ADD_UP
+    if (y == j % DOWN && i < columns) WRITE
+    if (j + 1 < COUNT) barrier(CLK_LOCAL_MEM_FENCE);
   }
-#endif
+#else
 #pragma unroll
   for (int j = 0; j < COUNT; j++) {
     found[y][x] = acc[j];
     ADD_UP
-    if (y == j % DOWN && i < columns) {
-      const TAKEN sum = alpha * found[0][x];
-      __global REAL *to = c + i * ci + j * cj;
-#if WIDE
-      to[0] = beta == 0 ? sum.s0 : sum.s0 + beta * to[0];
-      to[ci] = beta == 0 ? sum.s1 : sum.s1 + beta * to[ci];
-      to[2 * ci] = beta == 0 ? sum.s2 : sum.s2 + beta * to[2 * ci];
-      to[3 * ci] = beta == 0 ? sum.s3 : sum.s3 + beta * to[3 * ci];
-#else
-      *to = beta == 0 ? sum : sum + beta * *to;
-#endif
-    }
+    if (y == j % DOWN && i < columns) WRITE
     if (j + 1 < COUNT) barrier(CLK_LOCAL_MEM_FENCE); /* all have read what is overwritten */
   }
+#endif
 }

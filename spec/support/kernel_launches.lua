@@ -144,7 +144,12 @@ by_kernel.gemm_thin_columns = [[for _, shape in ipairs(SHAPES) do for wide = 0, 
   run("gemm_thin_columns", { global = { up(columns, across) // across * 16, 1, 2 * parts }, group = { 16, 1, 1 } },
     { GROUP = 16, ACROSS = 4, COUNT = count, WIDE = wide, AHEAD = ahead })(columns, k, parts, 8, 2, reals(4 + 2 * size),
     4, ld, size, reals(1 + 2 * k * count), 1, count, 1, k * count, beta,
-    (beta == 0 and empty or reals)(2 * parts * columns * count), 0, 1, columns, columns * count) end end end]]
+    (beta == 0 and empty or reals)(2 * parts * columns * count), 0, 1, columns, columns * count)
+  run("gemm_thin_columns", { global = { up(columns, across) // across * 16, 1, 2 }, group = { 16, 1, 1 } },
+    { GROUP = 16, ACROSS = 4, COUNT = count, WIDE = wide, AHEAD = ahead, ONE_LAUNCH = 1 })(columns, k, 1, k, 2,
+    reals(4 + 2 * size), 4, ld, size, reals(1 + 2 * k * count), 1, count, 1, k * count, beta,
+    (beta == 0 and empty or reals)(2 * columns * count), 0, 1, columns, columns * count,
+    empty(2 * up(columns, across) * count), zeros(2 * up(columns, across) // across, "uint")) end end end]]
 
 by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }, { 33, 41, 3 }, { 31, 17, 4 } } do
   for stages = 2, 3 do for wide = 0, 1 do
@@ -169,10 +174,10 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
 
 by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do transposes(function(transpose, wide)
   local rows, cols = table.unpack(shape)
-  local to_rows, to_cols = up(rows, 4), up(cols, 16)
+  local to_rows, to_cols, across = up(rows, 4), up(cols, 16), T == "double" and 32 or 64
   local size, lda = operand(transpose, rows, cols, 2, 0)
   if wide == 1 then size, lda = up(rows, 4) * up(cols, 4), up(transpose == 1 and rows or cols, 4) end
-  run("gemm_pack", { global = { up(to_cols, 64) * 4, up(to_rows, 64) // 64, 2 }, group = { 256, 1, 1 } },
+  run("gemm_pack", { global = { up(to_cols, across) // across * 256, up(to_rows, 64) // 64, 2 }, group = { 256, 1, 1 } },
     { TRANSPOSE = transpose, WIDE = wide })(rows, cols, to_rows, to_cols, reals(4 + 2 * size), 4, lda, size,
     empty(2 * to_rows * to_cols)) end) end]]
 

@@ -55,11 +55,12 @@ static size_t step_across(const Thin *t, const clc_Matrix *c) {
   return t->is_turned ? c->ld : 1;
 }
 
-/* Parts of k, where groups are fewer than the device is to have. */
+/* Parts of k, where groups are fewer than the device is to have: all of them are there at a time.
+ */
 static size_t count_parts(const Numbers *w, const clc_Multiply *x, size_t groups) {
   const size_t wanted = w->held * x->c.b->device->context->compute_units;
   const size_t room = clc_scratchlimit(x->c.b->device, x->c.b->dtype) / (x->batch * x->m * x->n);
-  const size_t sought = clc_smaller(clc_parts(wanted, groups), x->k / w->least);
+  const size_t sought = clc_smaller(wanted / groups, x->k / w->least);
   const size_t parts = clc_smaller(sought, room);
   return parts > 1 && x->batch * parts <= CLC_MOSTGROUPS ? parts : 1;
 }

@@ -15,9 +15,10 @@ local known = {}
 -- gemm_blocks: shapes, the largest first: blocks of C of `bm` x `bn`, `tm` x `tn` of them a work-item's, and slices of
 -- depth `bk`. gemm_pipelined: such `shapes`, and slices in local memory (`stages`); of each how many groups a
 -- multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`) and with all
--- (`full`), of some that with two (`two`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of doubles, and
--- the `depth` of an instruction. A row with `is_tried` is for devices that get products right with it. The
--- verdict is kept by the text of the kernels and by this number: raise it where their headers or their host change.
+-- (`full`), where it is measured with two (`two`); products of fewer multiply-adds than `least` take `blocks`.
+-- gemm_tensor_double: the same of doubles, and the `depth` of an instruction. A row with `is_tried` is for devices
+-- that get products right with it. The verdict is kept by the text of the kernels and by this number: raise it where
+-- their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not). With
 -- `part` the last group of a block adds up its parts, for so many nanoseconds each (none: a launch of its own does);
@@ -25,7 +26,8 @@ local known = {}
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
 -- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
 -- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
--- in parts of at least `least` elements where a compute unit would have fewer than `held` groups.
+-- in parts of at least `least` elements where a compute unit would have fewer than `held` groups, which are the most.
+-- Parts of the latter are added up as those of blocks are.
 local THIN = { along = 8, beside = 8, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
   held = 8, least = 256 }
 known.gemm = {
