@@ -172,12 +172,14 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
   run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * size_a), 4, lda, size_a, reals(2 * size_b), 0,
     wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
 
-by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do transposes(function(transpose, wide)
+by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do
+  transposes(function(transpose, wide)
   local rows, cols = table.unpack(shape)
   local to_rows, to_cols, across = up(rows, 4), up(cols, 16), T == "double" and 32 or 64
   local size, lda = operand(transpose, rows, cols, 2, 0)
   if wide == 1 then size, lda = up(rows, 4) * up(cols, 4), up(transpose == 1 and rows or cols, 4) end
-  run("gemm_pack", { global = { up(to_cols, across) // across * 256, up(to_rows, 64) // 64, 2 }, group = { 256, 1, 1 } },
+  run("gemm_pack", { global = { up(to_cols, across) // across * 256, up(to_rows, 64) // 64, 2 },
+    group = { 256, 1, 1 } },
     { TRANSPOSE = transpose, WIDE = wide })(rows, cols, to_rows, to_cols, reals(4 + 2 * size), 4, lda, size,
     empty(2 * to_rows * to_cols)) end) end]]
 
@@ -212,8 +214,9 @@ by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 8, 65 
   local wide = size_b % 4 == 0 and ldb % 4 == 0 and 1 or 0
   local tiles_a, tiles_b = squares * depths * 2048, up(n, 128) * depths * 32 * parts
   run("gemm_pack_tiles", { global = { 256 * depths, squares + up(n, 128) // 64, 2 }, group = { 256, 1, 1 } },
-    { PARTS = parts, ALONG_A = 1 - ta, ALONG_B = tb, WIDE_B = wide })(m, n, k, depths, squares, reals(3 + 2 * size_a), 3,
-    lda, size_a, empty(2 * tiles_a), tiles_a, reals(size_b), 0, ldb, 0, empty(2 * tiles_b), tiles_b) end) end end]]
+    { PARTS = parts, ALONG_A = 1 - ta, ALONG_B = tb, WIDE_B = wide })(m, n, k, depths, squares,
+    reals(3 + 2 * size_a), 3, lda, size_a, empty(2 * tiles_a), tiles_a, reals(size_b), 0, ldb, 0, empty(2 * tiles_b),
+    tiles_b) end) end end]]
 
 -- Its plain form: tensor cores are not simulated.
 by_kernel.gemm_warpgroups = [[for wide, products in pairs { [0] = 3, 1 } do

@@ -44,7 +44,8 @@ candidates.gemm = {
   { kernel = "pipelined", lines = { { m = 256, n = 256, k = 256 }, { m = 1024, n = 1024, k = 1024 },
       { m = 1500, n = 1500, k = 1500 }, { m = 4096, n = 4096, k = 4096 } },
     values = {
-      { "shapes", { { LARGE, BROAD, MIDDLE, NARROW, LITTLE }, { LARGE, MIDDLE, NARROW, LITTLE }, { MIDDLE, NARROW, LITTLE }, { LARGE, SQUARE, LITTLE },
+      { "shapes", { { LARGE, BROAD, MIDDLE, NARROW, LITTLE }, { LARGE, MIDDLE, NARROW, LITTLE },
+        { MIDDLE, NARROW, LITTLE }, { LARGE, SQUARE, LITTLE },
         { SQUARE, LITTLE }, { LARGE, MIDDLE, SQUARE, LITTLE } } },
       { "least", { 1 << 20, 1 << 24, 1 << 28 } },
     } },

@@ -85,8 +85,8 @@ known.gemm = {
 }
 
 -- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
--- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks, and the nanoseconds of a `tile`
--- of k: the shape is taken that ends first. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks, and nanoseconds of a `tile` of
+-- k: the shape is taken that ends first. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
 -- `depth` and products of fewer multiply-adds than `least` are plain floats', as are all with "float": sums of few
 -- products have smaller errors than parts of elements. The first row that a device gets right is taken. Measured on an
 -- NVIDIA H200, small products of "tf32" on an H100.
