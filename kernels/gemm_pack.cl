@@ -6,10 +6,10 @@
  *       for (j = 0; j < to_columns; j++)
  *         B[i][j] = i < rows && j < columns ? (TRANSPOSE ? A[j][i] : A[i][j]) : 0;
  *
- * rows x columns is what of B comes from A. Work-groups go by squares of SIDE x SIDE elements through
- * local memory, so that neighbours read and write neighbours. a0: elements before the matrix; lda:
- * from row to row; a1: from one matrix of a batch to the next. B begins its memory, its matrices one
- * behind the other. Global size: SIDE x ROWS work-items for each square, batch; local size SIDE x ROWS.
+ * rows x columns is what of B comes from A; to_columns is a multiple of 4. Work-groups go by 64 rows of ACROSS elements,
+ * 256 bytes, through local memory. a0: elements before the matrix; lda: from row to row; a1: from one matrix of a batch
+ * to the next. B begins its memory, its matrices one behind the other. Global size: 256 for each ACROSS columns, a group
+ * for each 64 rows, batch; local size 256.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -17,30 +17,27 @@
 #ifndef TRANSPOSE
 #define TRANSPOSE 0 /* 1: A is stored columns x rows */
 #endif
-#ifndef SIDE
-#define SIDE 32 /* elements of a square's side */
-#endif
-#ifndef ROWS
-#define ROWS 8 /* work-items of a group along it; SIDE is a multiple */
+#ifndef WIDE
+#define WIDE 0 /* 1: a0, lda and a1 are multiples of 4 */
 #endif
 
-__attribute__((reqd_work_group_size(SIDE, ROWS, 1))) __kernel void gemm_pack(
+#define ACROSS (256 / (int)sizeof(REAL))
+#include "clcompute/squares.h"
+
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pack(
     const ulong rows, const ulong columns, const ulong to_rows, const ulong to_columns,
     __global const REAL *a, const ulong a0, const ulong lda, const ulong a1, __global REAL *b) {
-  __local REAL square[SIDE][SIDE + 1]; /* one more, so that a column's elements lie in all banks */
-  const ulong i0 = get_group_id(1) * SIDE, j0 = get_group_id(0) * SIDE;
-  const uint tx = (uint)get_local_id(0), ty = (uint)get_local_id(1);
+  __local REAL square[HIGH][LINE];
+  const uint item = (uint)get_local_id(0), s = item / 8, c = item % 8 * 4;
+  const ulong i0 = get_group_id(1) * HIGH, j0 = get_group_id(0) * ACROSS;
   a += a0 + get_global_id(2) * a1;
   b += get_global_id(2) * to_rows * to_columns;
-  for (uint s = ty; s < SIDE; s += ROWS) {
-    const ulong i = TRANSPOSE ? i0 + tx : i0 + s, j = TRANSPOSE ? j0 + s : j0 + tx;
-    const REAL value = i < rows && j < columns ? a[TRANSPOSE ? j * lda + i : i * lda + j] : 0;
-    if (TRANSPOSE)
-      square[tx][s] = value;
-    else
-      square[s][tx] = value;
-  }
+  READ_SQUARES(a, lda, rows, columns, !TRANSPOSE, WIDE)
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint s = ty; s < SIDE; s += ROWS)
-    if (i0 + s < to_rows && j0 + tx < to_columns) b[(i0 + s) * to_columns + j0 + tx] = square[s][tx];
+  EACH_SQUARE(h, w) {
+    const ulong i = i0 + h + s, j = j0 + w + c;
+    __local const REAL *const x = &square[h + s][w + c];
+    if (i < to_rows && j < to_columns)
+      *(__global QUAD *)&b[i * to_columns + j] = (QUAD)(x[0], x[1], x[2], x[3]);
+  }
 }

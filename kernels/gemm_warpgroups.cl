@@ -114,7 +114,7 @@
   F(x, 62) F(x, 63)
 #define EACH_OF_64(F, x) F(x, 0) REST_OF_64(F, x)
 #define NAME(x, i) "," x #i
-#define NAMES(x) "{" x "0" REST_OF_64(NAME, x) "}"
+#define NAMES(x, more) "{" x "0" REST_OF_64(NAME, x) more "}"
 #define SET_ZERO(x, i) ON "mov.f32 " x #i ", 0f00000000;\n"
 #define ADD_ONE(x, i) ON "add.f32 %" #i ", %" #i ", " x #i ";\n"
 #define OPERAND(x, i) , "+f"(x[i])
@@ -122,8 +122,15 @@
 #define ADD(to, x) \
   asm volatile(EACH_OF_64(ADD_ONE, x) : "+f"((to)[0]) REST_OF_64(OPERAND, (to)) : : "memory");
 
-#define MULTIPLY(sums, x, y, is_added)                                                           \
-  ON "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " NAMES(sums) ", " x ", " y ", " is_added \
+#if BN == 256
+#define ALL NAMES("left", ",right0" REST_OF_64(NAME, "right"))
+#define COLUMNS "n256"
+#else
+#define ALL NAMES("left", )
+#define COLUMNS "n128"
+#endif
+#define MULTIPLY(x, y, is_added)                                                              \
+  ON "wgmma.mma_async.sync.aligned.m64" COLUMNS "k8.f32.tf32.tf32 " ALL ", " x ", " y ", " is_added \
      ", 1, 1;\n"
 #define BEGIN ON "wgmma.fence.sync.aligned;\n"
 #define END ON "wgmma.commit_group.sync.aligned;\n"
@@ -155,18 +162,18 @@
       }                                                                                         \
     }                                                                                           \
     asm volatile(                                                                               \
-        BEGIN MULTIPLY("left", "{%16,%17,%18,%19}", "%32", "no")                                \
-            MULTIPLY("left", "{%0,%1,%2,%3}", "%36", "yes")                                     \
-            MULTIPLY("left", "{%20,%21,%22,%23}", "%33", "yes")                                 \
-            MULTIPLY("left", "{%4,%5,%6,%7}", "%37", "yes")                                     \
-            MULTIPLY("left", "{%24,%25,%26,%27}", "%34", "yes")                                 \
-            MULTIPLY("left", "{%8,%9,%10,%11}", "%38", "yes")                                   \
-            MULTIPLY("left", "{%28,%29,%30,%31}", "%35", "yes")                                 \
-            MULTIPLY("left", "{%12,%13,%14,%15}", "%39", "yes")                                 \
-            MULTIPLY("left", "{%0,%1,%2,%3}", "%32", "yes")                                     \
-            MULTIPLY("left", "{%4,%5,%6,%7}", "%33", "yes")                                     \
-            MULTIPLY("left", "{%8,%9,%10,%11}", "%34", "yes")                                   \
-            MULTIPLY("left", "{%12,%13,%14,%15}", "%35", "yes") END                             \
+        BEGIN MULTIPLY("{%16,%17,%18,%19}", "%32", "no")                                        \
+            MULTIPLY("{%0,%1,%2,%3}", "%36", "yes")                                             \
+            MULTIPLY("{%20,%21,%22,%23}", "%33", "yes")                                         \
+            MULTIPLY("{%4,%5,%6,%7}", "%37", "yes")                                             \
+            MULTIPLY("{%24,%25,%26,%27}", "%34", "yes")                                         \
+            MULTIPLY("{%8,%9,%10,%11}", "%38", "yes")                                           \
+            MULTIPLY("{%28,%29,%30,%31}", "%35", "yes")                                         \
+            MULTIPLY("{%12,%13,%14,%15}", "%39", "yes")                                         \
+            MULTIPLY("{%0,%1,%2,%3}", "%32", "yes")                                             \
+            MULTIPLY("{%4,%5,%6,%7}", "%33", "yes")                                             \
+            MULTIPLY("{%8,%9,%10,%11}", "%34", "yes")                                           \
+            MULTIPLY("{%12,%13,%14,%15}", "%35", "yes") END                                     \
         :                                                                                       \
         : QUAD_OF(big, 0), QUAD_OF(big, 1), QUAD_OF(big, 2), QUAD_OF(big, 3), QUAD_OF(rest, 0), \
           QUAD_OF(rest, 1), QUAD_OF(rest, 2), QUAD_OF(rest, 3), "l"(y), "l"(y + 2), "l"(y + 4),  \
@@ -179,23 +186,18 @@
 
 #else
 
-/* 64 x 32 elements of A times 128 columns of a tile of B. */
-#define MULTIPLY_ADD(sums, x, y)                                                         \
-  asm volatile(BEGIN MULTIPLY(sums, "%0", "%4", "yes") MULTIPLY(sums, "%1", "%5", "yes") \
-                   MULTIPLY(sums, "%2", "%6", "yes") MULTIPLY(sums, "%3", "%7", "yes")   \
-               :                                                                         \
-               : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2),         \
-                 "l"(y + 4), "l"(y + 6)                                                  \
-               : "memory");
-
-#define MULTIPLY_STAGE(tile)                                                   \
-  {                                                                            \
-    const ulong x = DESCRIBE((tile) + warpgroup * TILE_A);                     \
-    const ulong y = DESCRIBE((tile) + WARPGROUPS * TILE_A);                    \
-    MULTIPLY_ADD("left", x, y)                                                 \
-    if (BN == 256) MULTIPLY_ADD("right", x, (y + (128 * DEPTH * 4 >> 4)))      \
-    asm volatile(END ::: "memory");                                            \
-    FINISH(1)                                                                  \
+/* 64 x 32 elements of A times a tile of B. */
+#define MULTIPLY_STAGE(tile)                                                             \
+  {                                                                                      \
+    const ulong x = DESCRIBE((tile) + warpgroup * TILE_A);                               \
+    const ulong y = DESCRIBE((tile) + WARPGROUPS * TILE_A);                              \
+    asm volatile(BEGIN MULTIPLY("%0", "%4", "yes") MULTIPLY("%1", "%5", "yes")           \
+                     MULTIPLY("%2", "%6", "yes") MULTIPLY("%3", "%7", "yes") END         \
+                 :                                                                       \
+                 : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2),       \
+                   "l"(y + 4), "l"(y + 6)                                                \
+                 : "memory");                                                            \
+    FINISH(1)                                                                            \
   }
 #define TAKE_SUMS  \
   FINISH(0)        \

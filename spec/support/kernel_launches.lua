@@ -144,7 +144,12 @@ by_kernel.gemm_thin_columns = [[for _, shape in ipairs(SHAPES) do for wide = 0, 
   run("gemm_thin_columns", { global = { up(columns, across) // across * 16, 1, 2 * parts }, group = { 16, 1, 1 } },
     { GROUP = 16, ACROSS = 4, COUNT = count, WIDE = wide, AHEAD = ahead })(columns, k, parts, 8, 2, reals(4 + 2 * size),
     4, ld, size, reals(1 + 2 * k * count), 1, count, 1, k * count, beta,
-    (beta == 0 and empty or reals)(2 * parts * columns * count), 0, 1, columns, columns * count) end end end]]
+    (beta == 0 and empty or reals)(2 * parts * columns * count), 0, 1, columns, columns * count)
+  run("gemm_thin_columns", { global = { up(columns, across) // across * 16, 1, 2 }, group = { 16, 1, 1 } },
+    { GROUP = 16, ACROSS = 4, COUNT = count, WIDE = wide, AHEAD = ahead, ONE_LAUNCH = 1 })(columns, k, 1, k, 2,
+    reals(4 + 2 * size), 4, ld, size, reals(1 + 2 * k * count), 1, count, 1, k * count, beta,
+    (beta == 0 and empty or reals)(2 * columns * count), 0, 1, columns, columns * count,
+    empty(2 * up(columns, across) * count), zeros(2 * up(columns, across) // across, "uint")) end end end]]
 
 by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }, { 33, 41, 3 }, { 31, 17, 4 } } do
   for stages = 2, 3 do for wide = 0, 1 do
@@ -167,13 +172,16 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
   run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * size_a), 4, lda, size_a, reals(2 * size_b), 0,
     wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
 
-by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, { 17, 5 } } do for transpose = 0, 1 do
+by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do
+  transposes(function(transpose, wide)
   local rows, cols = table.unpack(shape)
-  local to_rows, to_cols = up(rows, 4), up(cols, 16)
+  local to_rows, to_cols, across = up(rows, 4), up(cols, 16), T == "double" and 32 or 64
   local size, lda = operand(transpose, rows, cols, 2, 0)
-  run("gemm_pack", { global = { up(to_cols, 8), up(to_rows, 8) // 4, 2 }, group = { 8, 2, 1 } },
-    { TRANSPOSE = transpose, SIDE = 8, ROWS = 2 })(rows, cols, to_rows, to_cols, reals(1 + 2 * size), 1, lda, size,
-    empty(2 * to_rows * to_cols)) end end]]
+  if wide == 1 then size, lda = up(rows, 4) * up(cols, 4), up(transpose == 1 and rows or cols, 4) end
+  run("gemm_pack", { global = { up(to_cols, across) // across * 256, up(to_rows, 64) // 64, 2 },
+    group = { 256, 1, 1 } },
+    { TRANSPOSE = transpose, WIDE = wide })(rows, cols, to_rows, to_cols, reals(4 + 2 * size), 4, lda, size,
+    empty(2 * to_rows * to_cols)) end) end]]
 
 by_kernel.gemm_tensor = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41, 3 } } do
   for products = 1, 3, 2 do for wide = 0, 1 do
@@ -197,15 +205,18 @@ by_kernel.gemm_tensor_double = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41,
     { TRANSA = ta, TRANSB = tb, WIDE = wide })(m, n, k, 2, reals(3 + 2 * size_a), 3, lda, size_a, reals(2 * size_b), 0,
     ldb, size_b, beta, (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end) end end]]
 
-by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1 }, { 33, 65 }, { 70, 31 } } do for kind = 0, 2 do
-  for along = 0, 1 do
-  local sides, k = table.unpack(shape)
-  local depths, parts = (k + 31) // 32, kind == 2 and 2 or 1
-  local size = up(sides, 64) * depths * 32 * parts
-  run("gemm_pack_tiles", { global = { 32 * depths, 8 * (up(sides, 64) // 32), 2 }, group = { 32, 8, 1 } },
-    { FRAGMENTS = kind == 1 and 1 or 0, PAIRED = kind == 2 and 1 or 0, PARTS = parts, ROUND = kind // 2,
-      ALONG = along })(sides, k, depths, reals(1 + 2 * sides * k), 1, along == 1 and k or 1, along == 1 and 1 or sides,
-    sides * k, empty(2 * size), size) end end end]]
+by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 8, 65 }, { 4, 70, 31 } } do
+  for parts = 1, 2 do transposes(function(ta, tb)
+  local m, n, k = table.unpack(shape)
+  local depths, squares = (k + 31) // 32, up(m, 64) // 64
+  local size_a, lda = operand(ta, m, k, 0, 0)
+  local size_b, ldb = operand(tb, k, n, 1, 0)
+  local wide = size_b % 4 == 0 and ldb % 4 == 0 and 1 or 0
+  local tiles_a, tiles_b = squares * depths * 2048, up(n, 128) * depths * 32 * parts
+  run("gemm_pack_tiles", { global = { 256 * depths, squares + up(n, 128) // 64, 2 }, group = { 256, 1, 1 } },
+    { PARTS = parts, ALONG_A = 1 - ta, ALONG_B = tb, WIDE_B = wide })(m, n, k, depths, squares,
+    reals(3 + 2 * size_a), 3, lda, size_a, empty(2 * tiles_a), tiles_a, reals(size_b), 0, ldb, 0, empty(2 * tiles_b),
+    tiles_b) end) end end]]
 
 -- Its plain form: tensor cores are not simulated.
 by_kernel.gemm_warpgroups = [[for wide, products in pairs { [0] = 3, 1 } do

@@ -282,6 +282,21 @@ describe("rules of tuning", function()
     assert.matches("local memory", fault({}, { local_memory = 30000 }))
   end)
 
+  it("ask of warpgroups how long a tile takes, and that tiles fit", function()
+    local function fault(class, changes)
+      local shape = changed({ warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 1 }, changes)
+      return rules.fault("gemm " .. class, { kernel = "warpgroups", least = 0, depth = 0, shapes = { shape } },
+        gpu { local_memory = 131072 })
+    end
+    assert.is_nil(fault("tf32", {}))
+    for _, case in ipairs { { "tile", 0 }, { "bn", 64 }, { "warpgroups", 9 }, { "band", 0 } } do
+      assert.matches(case[1], fault("tf32", { [case[1]] = case[2] }))
+    end
+    assert.matches("local memory", fault("tf32", { stages = 5 }))
+    assert.matches("local memory", fault("float-tensor", {}))
+    assert.matches("bn", fault("float-tensor", { bn = 256 }))
+  end)
+
   it("refuse warps that cannot share a slice, or have no room for their sums", function()
     local shape = { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 1, alone = 1, full = 1 }
     local function fault(changes, of_row)
@@ -289,8 +304,8 @@ describe("rules of tuning", function()
       return rules.fault("gemm", changed(row, of_row or {}), gpu { local_memory = 48000 })
     end
     assert.is_nil(fault {})
-    assert.is_nil(fault({}, { launch = 7, stream = 3000, part = 880 }))
-    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" } } do
+    assert.is_nil(fault({ two = 1 }, { launch = 7, stream = 3000, part = 880 }))
+    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" }, { "two", 0 } } do
       assert.matches(case[1], fault { [case[1]] = case[2] })
     end
     assert.matches("no room", fault { bm = 64, bn = 128, tm = 8, bk = 16, ways = 2, stages = 2 })

@@ -18,15 +18,19 @@ typedef struct {
 } Costs;
 
 /* A multiprocessor works at its full rate on as many groups as it holds at a time, on few at that
-   of each alone. */
+   of each alone, or of two. */
+static double rate_of(const clc_Tile *s, size_t groups) {
+  if (groups == 2 && s->two > 0) return (double)s->two;
+  const double rate = (double)groups * (double)s->alone, full = (double)s->full;
+  return rate < full ? rate : full;
+}
+
 double clc_timeofblocks(const clc_Tile *s, const clc_Multiply *x, size_t groups, size_t depth) {
   const size_t units = x->c.b->device->context->compute_units;
-  const double full = (double)s->full, alone = (double)s->alone;
   const size_t share = clc_parts(groups, units), last = share % s->held;
-  const double rate = (double)last * alone < full ? (double)last * alone : full;
-  const double rest = last > 0 ? (double)last / rate : 0;
+  const double rest = last > 0 ? (double)last / rate_of(s, last) : 0;
   const double work = 2e-3 * (double)(s->bm * s->bn) * (double)(depth + LATENCY);
-  return (double)units * work * ((double)(share - last) / full + rest);
+  return (double)units * work * ((double)(share - last) / (double)s->full + rest);
 }
 
 /* Microseconds of a sum of parts. */
@@ -153,6 +157,7 @@ static List *push_list(lua_State *L, const char *name, const clc_Field *fields) 
     lua_rawgeti(L, -2, (lua_Integer)i + 1);
     clc_readrow(L, fields, &list->shapes[i]);
     list->shapes[i].along = opt_number(L, "along");
+    list->shapes[i].two = opt_number(L, "two");
     list->shapes[i].ways = opt_number(L, "ways");
     if (list->shapes[i].ways == 0) list->shapes[i].ways = 1;
     lua_pop(L, 1);

@@ -49,7 +49,7 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
 /* Kernels and scratch memory of a product: got before anything is launched, as a finalizer that
    multiplies would use the same memory. */
 typedef struct {
-  clc_Kernel *copy, *transpose, *multiply;
+  clc_Kernel *pack_a, *pack_b, *multiply;
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
   clc_Parts parts;   /* that a launch of its own adds up */
   clc_Buffer *sums, *ended;
@@ -102,9 +102,8 @@ static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply
 
 /* An operand in scratch memory, k first, with zeros around it. */
 static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
-                       const Means *means, clc_Buffer *to) {
-  return clc_pack(L, side->is_k_first ? means->copy : means->transpose, side->stored,
-                  count_of(side, x), x->k, side->length,
+                       clc_Kernel *kernel, clc_Buffer *to) {
+  return clc_pack(L, kernel, side->stored, count_of(side, x), x->k, side->length,
                   (clc_Matrix){to, 0, k, side->padded, 0, 0});
 }
 
@@ -168,11 +167,12 @@ static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int edg
 static void multiply_rows(lua_State *L, const clc_Plan *plan, const clc_Multiply *x, size_t k,
                           size_t m, const Means *means) {
   const Side other = side_of_b(x, plan);
-  const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
+  const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means->pack_b, means->b);
   for (size_t i = 0; i < x->m; i += m) {
     const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
     const Side one = side_of_a(&part, plan);
-    const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
+    const clc_Matrix a =
+        means->a == NULL ? part.a : pack(L, &one, &part, k, means->pack_a, means->a);
     multiply(L, means, plan, &part, &a, &b);
   }
 }
@@ -203,10 +203,8 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
       {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
-  if (means.a != NULL || means.b != NULL) {
-    means.copy = clc_getpack(L, &x->c, 0);
-    means.transpose = clc_getpack(L, &x->c, 1);
-  }
+  if (means.a != NULL) means.pack_a = clc_getpack(L, one.stored, !one.is_k_first);
+  if (means.b != NULL) means.pack_b = clc_getpack(L, other.stored, !other.is_k_first);
   means.parts = clc_getparts(L, x, plan->is_once ? 1 : plan->parts, plan->depth);
   if (plan->is_once) get_sums(L, &means, plan, x);
   for (size_t j = 0; j < x->n; j += n) {

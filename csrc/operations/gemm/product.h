@@ -24,7 +24,7 @@ clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed);
 int clc_canpack(size_t rows);
 
 /* Moves rows x cols of each of `count` matrices to the start of a matrix's memory, which has
-   to.rows x to.cols, with zeros around them. Returns what is there. */
+   to.rows x to.cols, a multiple of 4, with zeros around them. Returns what is there. */
 clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
                     size_t rows, size_t cols, clc_Matrix to);
 
@@ -52,10 +52,11 @@ void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 
 /* What a work-group and a work-item own, how many slices are in work, and how many warps own the
    same elements; the groups that a multiprocessor holds at a time, the GFLOP/s of the device with
-   one on each and with all, and the percents of that where A is read as it lies; 0: it never is. */
+   one on each and with all, that with two (0: twice that of one), and the percents of them where A
+   is read as it lies; 0: it never is. */
 typedef struct clc_Tile {
   size_t bm, bn, bk, tm, tn, stages, ways;
-  size_t held, alone, full, along;
+  size_t held, alone, full, two, along;
 } clc_Tile;
 
 typedef struct clc_Plan {

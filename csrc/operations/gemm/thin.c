@@ -15,6 +15,7 @@ typedef struct {
   size_t ahead;  /* rows that a work-item reads at a time */
   size_t held;   /* groups that a compute unit is to have */
   size_t least;  /* elements of k that are worth a part */
+  int is_once;   /* the last group of a block of columns adds up its parts */
 } Numbers;
 
 static const clc_Field fields[] = {{"along", offsetof(Numbers, along), NULL},
@@ -54,11 +55,12 @@ static size_t step_across(const Thin *t, const clc_Matrix *c) {
   return t->is_turned ? c->ld : 1;
 }
 
-/* Parts of k, where groups are fewer than the device is to have. */
+/* Parts of k, where groups are fewer than the device is to have: all of them are there at a time.
+ */
 static size_t count_parts(const Numbers *w, const clc_Multiply *x, size_t groups) {
   const size_t wanted = w->held * x->c.b->device->context->compute_units;
   const size_t room = clc_scratchlimit(x->c.b->device, x->c.b->dtype) / (x->batch * x->m * x->n);
-  const size_t sought = clc_smaller(clc_parts(wanted, groups), x->k / w->least);
+  const size_t sought = clc_smaller(wanted / groups, x->k / w->least);
   const size_t parts = clc_smaller(sought, room);
   return parts > 1 && x->batch * parts <= CLC_MOSTGROUPS ? parts : 1;
 }
@@ -68,20 +70,35 @@ static clc_Parts get_parts(lua_State *L, const clc_Multiply *x, size_t count) {
   return clc_getparts(L, x, clc_parts(x->k, depth), depth);
 }
 
+#define END ((clc_Value){.kind = CLC_END}) /* of the arguments */
+
+/* Parts are added up by the last group of each strip of columns, or by a launch of their own. */
 static void multiply_columns(lua_State *L, const Numbers *w, const clc_Multiply *x, const Thin *t) {
+  clc_Device *d = x->c.b->device;
   const int is_wide = clc_isquad(t->matrix) && t->rows % 4 == 0;
-  const size_t strips = clc_parts(t->rows, w->across * (is_wide ? 4 : 1));
-  const clc_Parts parts = get_parts(L, x, count_parts(w, x, x->batch * strips));
+  const size_t width = w->across * (is_wide ? 4 : 1), strips = clc_parts(t->rows, width);
+  const size_t count = count_parts(w, x, x->batch * strips);
+  const size_t depth = clc_roundup(clc_parts(x->k, count), 4), all = clc_parts(x->k, depth);
+  const int is_once = w->is_once && all > 1;
+  const clc_Parts parts = clc_getparts(L, x, is_once ? 1 : all, depth);
+  clc_Buffer *sums = x->c.b, *ended = x->c.b; /* which are not asked for */
+  if (is_once) {
+    const size_t blocks = x->batch * strips;
+    sums = clc_pushscratch(L, d, "gemm sums", x->c.b->dtype, blocks * all * t->count * width);
+    ended = clc_pushzeros(L, d, "gemm ended", clc_int, blocks);
+  }
   const clc_Multiply y = clc_partsof(x, &parts);
-  clc_Kernel *kernel = clc_tailored(L, y.c.b->device, "gemm_thin_columns", y.c.b->dtype, NULL, NULL,
-                                    {"GROUP", w->group}, {"ACROSS", w->across}, {"COUNT", t->count},
-                                    {"WIDE", is_wide != 0}, {"AHEAD", w->ahead});
-  const clc_Range range = clc_batchrange(strips, 1, x->batch * parts.count, w->group, 1);
-  clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_size(parts.count),
-          clc_size(parts.depth), clc_number(y.alpha), clc_matrices(t->matrix),
-          clc_memory(t->vectors->b), clc_size(t->vectors->offset), clc_size(t->vl), clc_size(t->vj),
+  clc_Kernel *kernel =
+      clc_tailored(L, d, "gemm_thin_columns", y.c.b->dtype, NULL, NULL, {"GROUP", w->group},
+                   {"ACROSS", w->across}, {"COUNT", t->count}, {"WIDE", is_wide != 0},
+                   {"AHEAD", w->ahead}, {"ONE_LAUNCH", is_once != 0});
+  const clc_Range range = clc_batchrange(strips, 1, x->batch * all, w->group, 1);
+  clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_size(all), clc_size(depth),
+          clc_number(y.alpha), clc_matrices(t->matrix), clc_memory(t->vectors->b),
+          clc_size(t->vectors->offset), clc_size(t->vl), clc_size(t->vj),
           clc_size(t->vectors->stride), clc_number(y.beta), clc_memory(y.c.b), clc_size(y.c.offset),
-          clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)), clc_size(y.c.stride));
+          clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)), clc_size(y.c.stride),
+          is_once ? clc_memory(sums) : END, clc_memory(ended));
   clc_sumparts(L, x, &parts);
 }
 
@@ -134,6 +151,8 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
 
 int clc_multiplythin(lua_State *L, const clc_Multiply *x) {
   Numbers w;
+  w.is_once = lua_getfield(L, -1, "part") != LUA_TNIL;
+  lua_pop(L, 1);
   if (lua_getfield(L, -1, "thin") != LUA_TTABLE) return 0;
   clc_readrow(L, fields, &w);
   const Thin t = find_thin(x);

@@ -2,13 +2,16 @@
 /* The product of floats for the tensor cores of NVIDIA's Hopper (kernels/gemm_warpgroups.cl). */
 #include "product.h"
 
-#define TILE_ROWS 64 /* of A, for each warpgroup */
-#define DEPTH 32     /* of a tile; DEPTH and ROWS of gemm_pack_tiles */
-#define ROWS 8
+#include <stdint.h>
+
+#define TILE_ROWS 64 /* of A, for each warpgroup, and of a group of gemm_pack_tiles, */
+#define PACKERS 256  /* which has so many work-items */
+#define DEPTH 32     /* of a tile */
 
 /* What a work-group owns, and of how many products of parts of elements a product consists. */
 typedef struct {
   size_t warpgroups, bn, stages, band;
+  size_t tile; /* nanoseconds of a block for each tile of k */
   size_t products;
 } Shape;
 
@@ -16,61 +19,53 @@ static const clc_Field fields[] = {{"warpgroups", offsetof(Shape, warpgroups), "
                                    {"bn", offsetof(Shape, bn), "BN"},
                                    {"stages", offsetof(Shape, stages), "STAGES"},
                                    {"band", offsetof(Shape, band), "BAND"},
+                                   {"tile", offsetof(Shape, tile), NULL},
                                    {NULL, 0, NULL}};
 
-/* The first of the list in the row on top of the stack whose blocks keep most multiprocessors busy:
-   the last one where none has so many. */
+/* The shape of the list in the row on top of the stack with which the multiprocessor that has the
+   most blocks ends first. */
 static Shape choose_shape(lua_State *L, const clc_Multiply *x, size_t products) {
-  Shape s = {.products = products};
+  Shape best = {.products = products};
+  size_t least = SIZE_MAX;
   const int top = lua_gettop(L);
   const size_t units = x->c.b->device->context->compute_units;
   lua_getfield(L, -1, "shapes");
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
+    Shape s = {.products = products};
     clc_readrow(L, fields, &s);
     lua_settop(L, top + 1);
     const size_t down = clc_parts(x->m, s.warpgroups * TILE_ROWS), across = clc_parts(x->n, s.bn);
-    if (x->batch * down * across >= units * 3 / 4) break;
+    const size_t time = clc_parts(x->batch * down * across, units) * s.tile;
+    if (time >= least) continue;
+    least = time;
+    best = s;
   }
   lua_settop(L, top);
-  return s;
+  return best;
 }
 
-/* One side of a product: an operand, how far its elements are apart along m or n and along k, and
-   how it is packed. */
+/* One side of a product: an operand, and how it is packed. */
 typedef struct {
   const clc_Matrix *stored;
-  const char *use; /* of scratch memory */
-  size_t along, deep;
+  const char *use;      /* of scratch memory */
   size_t length, block; /* elements of C along it, and of a block */
-  size_t tile, parts;   /* rows of a tile, and how often it is there */
-  size_t is_fragments, is_paired, is_rounded;
+  size_t parts;         /* of its elements */
 } Side;
 
 static Side side_of_a(const clc_Multiply *x, const Shape *s) {
-  const size_t is_split = s->products == 3; /* in registers */
   return (Side){.stored = &x->a,
                 .use = "gemm tiles of a",
-                .along = x->transa ? 1 : x->a.ld,
-                .deep = x->transa ? x->a.ld : 1,
                 .length = x->m,
                 .block = s->warpgroups * TILE_ROWS,
-                .tile = TILE_ROWS,
-                .parts = 1,
-                .is_fragments = is_split,
-                .is_rounded = !is_split};
+                .parts = 1};
 }
 
 static Side side_of_b(const clc_Multiply *x, const Shape *s) {
   return (Side){.stored = &x->b,
                 .use = "gemm tiles of b",
-                .along = x->transb ? x->b.ld : 1,
-                .deep = x->transb ? 1 : x->b.ld,
                 .length = x->n,
                 .block = s->bn,
-                .tile = s->bn,
-                .parts = s->products == 3 ? 2 : 1,
-                .is_paired = 1,
-                .is_rounded = 1};
+                .parts = s->products == 3 ? 2 : 1};
 }
 
 /* Elements of a matrix of so many packed ones, in whole tiles. */
@@ -86,15 +81,15 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
 /* Kernels and scratch memory of a product: got before anything is launched, as a finalizer that
    multiplies would use the same memory. */
 typedef struct {
-  clc_Kernel *pack_a, *pack_b, *multiply;
+  clc_Kernel *pack, *multiply;
   clc_Buffer *a, *b;
 } Means;
 
-static clc_Kernel *get_pack(lua_State *L, const Side *side, const clc_Multiply *x) {
+static clc_Kernel *get_pack(lua_State *L, const Shape *s, const clc_Multiply *x) {
   return clc_tailored(L, x->c.b->device, "gemm_pack_tiles", x->c.b->dtype, NULL, NULL,
-                      {"SIDE", side->tile}, {"FRAGMENTS", side->is_fragments},
-                      {"PAIRED", side->is_paired}, {"PARTS", side->parts},
-                      {"ROUND", side->is_rounded}, {"ALONG", side->deep == 1});
+                      {"BN", s->bn}, {"PARTS", s->products == 3 ? 2 : 1}, {"ALONG_A", !x->transa},
+                      {"ALONG_B", x->transb != 0}, {"WIDE_A", clc_isquad(&x->a) != 0},
+                      {"WIDE_B", clc_isquad(&x->b) != 0});
 }
 
 static clc_Kernel *get_multiply(lua_State *L, const Shape *s, const clc_Multiply *x) {
@@ -114,15 +109,23 @@ static size_t part_of(const Side *side, const clc_Multiply *x) {
   return limit / (count_of(side, x) * packed_size(side, side->block, x->k)) * side->block;
 }
 
-static void pack(lua_State *L, clc_Kernel *kernel, const Side *side, const clc_Multiply *x,
-                 const clc_Buffer *to) {
-  const clc_Matrix *from = side->stored;
-  const size_t depths = clc_parts(x->k, DEPTH);
-  const clc_Range range = clc_batchrange(depths, clc_roundup(side->length, side->block) / DEPTH,
-                                         count_of(side, x), DEPTH, ROWS);
-  clc_run(L, kernel, &range, clc_size(side->length), clc_size(x->k), clc_size(depths),
-          clc_memory(from->b), clc_size(from->offset), clc_size(side->along), clc_size(side->deep),
-          clc_size(from->stride), clc_memory(to), clc_size(packed_size(side, side->length, x->k)));
+/* Squares of an operand along m or n. */
+static size_t squares_of(const Side *side) {
+  return clc_roundup(side->length, side->block) / TILE_ROWS;
+}
+
+/* Packs A, and B with it unless that is there. */
+static void pack(lua_State *L, const Shape *s, const clc_Multiply *x, const Means *means,
+                 int has_b) {
+  const Side a = side_of_a(x, s), b = side_of_b(x, s);
+  const size_t depths = clc_parts(x->k, DEPTH), squares = squares_of(&a);
+  const size_t all = squares + (has_b ? 0 : squares_of(&b));
+  const size_t of_a = count_of(&a, x), of_b = count_of(&b, x);
+  const clc_Range range = clc_batchrange(depths, all, of_a > of_b ? of_a : of_b, PACKERS, 1);
+  clc_run(L, means->pack, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k), clc_size(depths),
+          clc_size(squares), clc_matrices(&x->a), clc_memory(means->a),
+          clc_size(packed_size(&a, x->m, x->k)), clc_matrices(&x->b), clc_memory(means->b),
+          clc_size(packed_size(&b, x->n, x->k)));
 }
 
 static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const Means *means) {
@@ -134,9 +137,11 @@ static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const 
   clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k),
           clc_size(clc_parts(x->k, DEPTH)), clc_number(x->alpha), clc_memory(means->a),
           clc_size(a1), clc_memory(means->b), clc_size(b1), clc_memory(x->a.b),
-          clc_size(x->a.offset), clc_size(a.along), clc_size(a.deep), clc_size(x->a.stride),
-          clc_memory(x->b.b), clc_size(x->b.offset), clc_size(b.along), clc_size(b.deep),
-          clc_size(x->b.stride), clc_number(x->beta), clc_matrices(&x->c));
+          clc_size(x->a.offset), clc_size(x->transa ? 1 : x->a.ld),
+          clc_size(x->transa ? x->a.ld : 1), clc_size(x->a.stride), clc_memory(x->b.b),
+          clc_size(x->b.offset), clc_size(x->transb ? x->b.ld : 1),
+          clc_size(x->transb ? 1 : x->b.ld), clc_size(x->b.stride), clc_number(x->beta),
+          clc_matrices(&x->c));
 }
 
 int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, size_t products) {
@@ -145,19 +150,15 @@ int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, size_t products)
   const size_t m = part_of(&a, x), n = part_of(&b, x);
   if (m == 0 || n == 0) return 0;
   Means means;
-  means.pack_a = get_pack(L, &a, x);
-  means.pack_b = get_pack(L, &b, x);
+  means.pack = get_pack(L, &s, x);
   means.multiply = get_multiply(L, &s, x);
   means.a = get_memory(L, &a, x, m);
   means.b = get_memory(L, &b, x, n);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply columns = clc_partof(x, 0, j, x->m, n);
-    const Side one = side_of_b(&columns, &s);
-    pack(L, means.pack_b, &one, &columns, means.b);
     for (size_t i = 0; i < x->m; i += m) {
       const clc_Multiply part = clc_partof(&columns, i, 0, m, columns.n);
-      const Side other = side_of_a(&part, &s);
-      pack(L, means.pack_a, &other, &part, means.a);
+      pack(L, &s, &part, &means, i > 0);
       multiply(L, &s, &part, &means);
     }
   }

@@ -33,7 +33,9 @@ local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 128, 16, 8, 8, 3, 8, 1, 5
   double(128, 64, 16, 8, 4, 3, 8, 1, 53000, 53000), double(64, 32, 16, 8, 2, 4, 8, 3, 22000, 36000)
 
 local LARGE, MIDDLE = pipelined(128, 64, 16, 8, 16, 3, 1, 4, 14500, 54200, 0),
-  pipelined(64, 128, 16, 8, 8, 3, 1, 3, 41500, 47900, 96)
+  pipelined(64, 128, 16, 8, 8, 3, 1, 3, 38500, 47900, 96)
+local BROAD = pipelined(64, 128, 16, 8, 16, 3, 1, 4, 14500, 54200, 0)
+MIDDLE.two = 43000
 local NARROW, LITTLE = pipelined(32, 64, 32, 4, 8, 3, 4, 2, 21200, 36000, 95),
   pipelined(32, 32, 32, 4, 8, 3, 4, 4, 20400, 28000, 82)
 local SQUARE = pipelined(64, 64, 16, 8, 4, 4, 1, 6, 32300, 42400, 90)
@@ -42,7 +44,8 @@ candidates.gemm = {
   { kernel = "pipelined", lines = { { m = 256, n = 256, k = 256 }, { m = 1024, n = 1024, k = 1024 },
       { m = 1500, n = 1500, k = 1500 }, { m = 4096, n = 4096, k = 4096 } },
     values = {
-      { "shapes", { { LARGE, MIDDLE, NARROW, LITTLE }, { MIDDLE, NARROW, LITTLE }, { LARGE, SQUARE, LITTLE },
+      { "shapes", { { LARGE, BROAD, MIDDLE, NARROW, LITTLE }, { LARGE, MIDDLE, NARROW, LITTLE },
+        { MIDDLE, NARROW, LITTLE }, { LARGE, SQUARE, LITTLE },
         { SQUARE, LITTLE }, { LARGE, MIDDLE, SQUARE, LITTLE } } },
       { "least", { 1 << 20, 1 << 24, 1 << 28 } },
     } },

@@ -15,9 +15,10 @@ local known = {}
 -- gemm_blocks: shapes, the largest first: blocks of C of `bm` x `bn`, `tm` x `tn` of them a work-item's, and slices of
 -- depth `bk`. gemm_pipelined: such `shapes`, and slices in local memory (`stages`); of each how many groups a
 -- multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`) and with all
--- (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of doubles, and
--- the `depth` of an instruction. A row with `is_tried` is for devices that get products right with it. The
--- verdict is kept by the text of the kernels and by this number: raise it where their headers or their host change.
+-- (`full`), where it is measured with two (`two`); products of fewer multiply-adds than `least` take `blocks`.
+-- gemm_tensor_double: the same of doubles, and the `depth` of an instruction. A row with `is_tried` is for devices
+-- that get products right with it. The verdict is kept by the text of the kernels and by this number: raise it where
+-- their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not). With
 -- `part` the last group of a block adds up its parts, for so many nanoseconds each (none: a launch of its own does);
@@ -25,7 +26,8 @@ local known = {}
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
 -- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
 -- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
--- in parts of at least `least` elements where a compute unit would have fewer than `held` groups.
+-- in parts of at least `least` elements where a compute unit would have fewer than `held` groups, which are the most.
+-- Parts of the latter are added up as those of blocks are.
 local THIN = { along = 8, beside = 8, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
   held = 8, least = 256 }
 known.gemm = {
@@ -43,9 +45,11 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 2, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
+    is_tried = 3, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
-      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 41500, full = 47900, along = 96 },
+      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
+      { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 38500, full = 47900, two = 43000,
+        along = 96 },
       { bm = 32, bn = 64, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 2, alone = 21200, full = 36000,
         along = 95 },
       { bm = 32, bn = 32, bk = 32, tm = 4, tn = 8, ways = 4, stages = 3, held = 4, alone = 20400, full = 28000,
@@ -81,15 +85,15 @@ known.gemm = {
 }
 
 -- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
--- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks; the first shape that keeps
--- most multiprocessors busy is taken. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks, and nanoseconds of a `tile` of
+-- k: the shape is taken that ends first. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
 -- `depth` and products of fewer multiply-adds than `least` are plain floats', as are all with "float": sums of few
 -- products have smaller errors than parts of elements. The first row that a device gets right is taken. Measured on an
 -- NVIDIA H200, small products of "tf32" on an H100.
 known["gemm float-tensor"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
-    shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8 } } },
+    is_tried = 2, kernel = "warpgroups", least = 1 << 29, depth = 128,
+    shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 1000 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 128,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 45000,
@@ -98,9 +102,11 @@ known["gemm float-tensor"] = {
 }
 known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 0,
-    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 }, { warpgroups = 2, bn = 128, stages = 4, band = 8 },
-      { warpgroups = 1, bn = 128, stages = 4, band = 8 } } },
+    is_tried = 2, kernel = "warpgroups", least = 1 << 28, depth = 0,
+    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16, tile = 620 },
+      { warpgroups = 3, bn = 128, stages = 4, band = 8, tile = 470 },
+      { warpgroups = 2, bn = 128, stages = 4, band = 8, tile = 380 },
+      { warpgroups = 1, bn = 128, stages = 4, band = 8, tile = 330 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,

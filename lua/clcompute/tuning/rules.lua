@@ -80,6 +80,7 @@ local function check_shape(shape, facts)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
   check(ways == 1 or bn <= shape.stages * bk, "shapes: the sums of a block of %d columns have no room", bn)
   check_rates(shape)
+  if shape.two ~= nil then integer(shape, "two", 1, MANY) end
   if shape.along == nil then return end
   integer(shape, "along", 0, 100)
   check_memory(shape.stages * (bm * (bk + 4) + bk * bn), facts)
@@ -132,17 +133,17 @@ end
 
 local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
 
-local MOST_ROWS = 256 -- of tiles of B, their parts counted
-
 --- Blocks are 128 columns wide; of numbers in one part also 256.
 local function check_warpgroups(shape, facts, parts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
-  one_of(shape, "bn", parts == 1 and { 128, MOST_ROWS } or { 128 })
+  one_of(shape, "bn", parts == 1 and { 128, 256 } or { 128 })
   local warpgroups = integer(shape, "warpgroups", 1, 8)
   local items = 2 * TILE * warpgroups
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
   integer(shape, "band", 1, 1024)
-  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + MOST_ROWS), facts)
+  integer(shape, "tile", 1, MANY)
+  local elements = DEEP * (TILE * warpgroups + parts * shape.bn)
+  check_memory(integer(shape, "stages", 2, 8) * elements, facts)
 end
 
 local TENSOR = { warpgroups = check_warpgroups, tensor = check_tensor }

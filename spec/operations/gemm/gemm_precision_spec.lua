@@ -20,7 +20,7 @@ local function tensor(bm, bn, bk, tm, tn, stages)
 end
 
 local function warpgroups(count, bn, stages, band)
-  return row_of("warpgroups", { warpgroups = count, bn = bn, stages = stages, band = band })
+  return row_of("warpgroups", { warpgroups = count, bn = bn, stages = stages, band = band, tile = 1 })
 end
 
 --- Whether to try all there is: on a device made for these kernels. Elsewhere each takes seconds to build.
@@ -209,7 +209,7 @@ describe("the way from kernel to kernel of a precision", function()
       local name, bad = "gemm " .. class, BAD[class] or BAD
       known[name] = {
         { where = {}, is_tried = 1, kernel = "warpgroups", least = 0, depth = 0,
-          shapes = { { warpgroups = 1, bn = 128, stages = 2, band = 8 } } },
+          shapes = { { warpgroups = 1, bn = 128, stages = 2, band = 8, tile = 1 } } },
         { where = {}, is_tried = 1, kernel = "tensor", least = 0, depth = 0,
           shapes = { { bm = 32, bn = 32, bk = 8, tm = 4, tn = 8, stages = 2, held = 1, alone = 1, full = 1 } } },
         { where = {}, kernel = "float" } }

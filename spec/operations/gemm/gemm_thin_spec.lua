@@ -7,15 +7,23 @@ local reference = require "spec.reference"
 local cl = require "clcompute"
 local tuning = require "clcompute.tuning"
 
-local function numbers(with)
+local function numbers(with, part)
   local thin = { along = 8, beside = 9, worth = 0, group = 32, team = 16, rows = 3, across = 8, ahead = 2, held = 2,
     least = 8 }
   for name, value in pairs(with or {}) do thin[name] = value end
-  return { kernel = "tiled", thin = thin }
+  return { kernel = "tiled", thin = thin, part = part }
 end
 
-local ROWS = { ["in parts of k"] = numbers(),
+local ROWS = { ["in parts of k"] = numbers { held = 16 },
+  ["in parts of k that the last group adds up"] = numbers({ held = 16 }, 1),
   ["in one part"] = numbers { least = 1 << 20, rows = 1, across = 32, ahead = 4 } }
+
+--- To a simulator what one group writes for another is a race.
+local function rows_of(d)
+  local rows = {}
+  for name, row in pairs(ROWS) do rows[name] = not (row.part and helper.is_simulator(d)) and row or nil end
+  return rows
+end
 
 -- m, n, k
 local SIZES = { { 1, 1, 1 }, { 1, 37, 33 }, { 37, 1, 33 }, { 3, 36, 40 }, { 36, 3, 40 }, { 8, 70, 64 }, { 70, 8, 65 },
@@ -32,7 +40,7 @@ helper.describe_each("gemm of few rows or columns", function(d)
 
   after_each(function() use(nil) end)
 
-  for name, row in pairs(ROWS) do
+  for name, row in pairs(rows_of(d)) do
     it("multiplies by vectors of either side, transposed or not: " .. name, function()
       use(row)
       for _, dtype in ipairs(dtypes) do
