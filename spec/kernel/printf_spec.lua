@@ -89,6 +89,40 @@ describe("the order of what is printed", function()
     ]]))
   end)
 
+  it("is captured by one launch at a time, and where there are files left", function()
+    assert.equal("0 of 1\n0 of 2\n", printed(false, [[
+      local refused
+      p.tell:capture(1, 2)
+      debug.sethook(function()
+        local ok, message = pcall(p.tell.capture, p.tell, 1, 3)
+        if not ok then refused = message end
+      end, "c")
+      local text = p.tell:capture(1, 1)
+      debug.sethook()
+      assert(refused:find("what another launch prints is captured now", 1, true), refused)
+      os.execute "prlimit --pid $PPID --nofile=64"
+      local files = {}
+      for file in function() return (io.open "/dev/null") end do files[#files + 1] = file end
+      for _ = 1, 2 do -- no file for what is printed, and then none for what the output was
+        local ok, message = pcall(p.tell.capture, p.tell, 1, 2)
+        assert(not ok and message:find("the output cannot be captured: Too many open files", 1, true), message)
+        table.remove(files):close()
+      end
+      io.write(text, p.tell:capture(1, 2))
+    ]]))
+  end)
+
+  it("is captured where there is no standard output", function()
+    local path = os.tmpname()
+    helper.write(path, ([[
+      local d = require "clcompute".device("%s", { isolated = false })
+      local text = d:program([=[%s]=]).tell:capture(1, 2)
+      io.stderr:write("captured ", text)]]):format(helper.device().place, SOURCE))
+    local output = isolated.output_of(("%s %s 2>&1 >&-"):format(helper.lua, path))
+    os.remove(path)
+    assert.equal("captured 0 of 2\n", output)
+  end)
+
   it("is kept where the standard output is closed and a launch fails", function()
     assert.equal("nothing\n", printed(false, [[
       assert(pcall(p.tell.capture, p.tell, 1) == false)
