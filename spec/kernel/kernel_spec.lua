@@ -156,6 +156,8 @@ struct plain { tag t; long unsigned int l; };
 typedef struct { struct plain p[2]; char c; } nested;
 typedef struct { char a, b[2][3]; float3 v; short s; } arrays;
 typedef struct { char c; int d[N]; } macro;
+#define OTHER e
+typedef struct { char c, OTHER; } list;
 typedef struct { char c; int d; } __attribute__((packed)) attribute;
 #ifdef NOWHERE
 typedef struct { char c; } branches;
@@ -163,7 +165,7 @@ typedef struct { char c; } branches;
 typedef struct { char c; int i; } branches;
 #endif
 ]] }
-    local types = { "struct plain", "nested", "arrays", "macro", "attribute", "branches" }
+    local types = { "struct plain", "nested", "arrays", "macro", "list", "attribute", "branches" }
     for i, type in ipairs(types) do
       source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
     end

@@ -112,15 +112,33 @@ describe("the order of what is printed", function()
     ]]))
   end)
 
+  it("is each Lua state's own", function()
+    if helper.is_simulator(helper.device()) then return pending "Oclgrind itself is for one thread" end
+    local states = helper.compile("states", "-lpthread")
+    local good, message = states.run(2, 2, [[
+      local d = require "clcompute".device((...))
+      local f = d:program([=[kernel void f(int n) {
+        for (volatile int i = 0; i < 30000000; i++);
+        printf("%d\n", n);
+      }]=]).f
+      math.randomseed()
+      for _ = 1, 3 do
+        local n = math.random(1 << 30)
+        assert(f:capture(1, n) == n .. "\n")
+      end]], helper.device().place)
+    assert.equal(4, good, message)
+  end)
+
   it("is captured where there is no standard output", function()
     local path = os.tmpname()
     helper.write(path, ([[
       local d = require "clcompute".device("%s", { isolated = false })
       local text = d:program([=[%s]=]).tell:capture(1, 2)
       io.stderr:write("captured ", text)]]):format(helper.device().place, SOURCE))
-    local output = isolated.output_of(("%s %s 2>&1 >&-"):format(helper.lua, path))
+    for _, closed in ipairs { ">&-", "<&- >&-" } do
+      assert.equal("captured 0 of 2\n", isolated.output_of(("%s %s 2>&1 %s"):format(helper.lua, path, closed)))
+    end
     os.remove(path)
-    assert.equal("captured 0 of 2\n", output)
   end)
 
   it("is kept where the standard output is closed and a launch fails", function()

@@ -101,6 +101,8 @@ helper.describe_each("a program", function(d)
     local ok, message = pcall(result, source, { options = "-w -I . -DN -Werror -Wall -cl-mad-enable" })
     if not ok then assert.matches("\n'%-Wall' is no option of OpenCL: each driver takes.*%-Werror$", message) end
     assert.equal(not (d.platform:find "Portable" or d.platform:find "NVIDIA"), ok)
+    ok, message = pcall(result, "kernel void k(global int *x) { x[0] = ; }", { options = "-Wall" })
+    assert.equal(not d.platform:find "Oclgrind", not ok and message:find "is no option of OpenCL" ~= nil)
     ok, message = pcall(result, source, { options = "-w -cl-nonsense" })
     if not ok then assert.is_nil(message:find "is no option of OpenCL") end
   end)

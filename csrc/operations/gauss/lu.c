@@ -150,7 +150,7 @@ static clc_Buffer *factor_batch(lua_State *L, clc_Buffer *a, clc_Lu *f, const cl
   }
   batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
   if (all > 0) clc_eliminatebatch(L, a, &batch);
-  f->orders[0] = batch.order;
+  f->order = batch.order;
   return batch.facts;
 }
 
@@ -184,29 +184,26 @@ static void check_diagonal(lua_State *L, const clc_Lu *f, const char *what) {
   }
 }
 
-clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse) {
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f) {
   const clc_Shape line = {1, {f->n}};
-  cl_int *order = lua_newuserdatauv(L, 2 * f->n * sizeof *order, 0), *back = order + f->n;
+  cl_int *order = lua_newuserdatauv(L, f->n * sizeof *order, 0);
   for (size_t i = 0; i < f->n; i++) order[i] = (cl_int)i;
   for (size_t i = 0; i < f->n; i++) {
     const cl_int t = order[i];
     order[i] = order[f->pivots[i]];
     order[f->pivots[i]] = t;
   }
-  for (size_t i = 0; i < f->n; i++) back[order[i]] = (cl_int)i;
   clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
-  clc_writebuffer(L, b, 0, f->n, inverse ? back : order);
+  clc_writebuffer(L, b, 0, f->n, order);
   lua_remove(L, -2);
   return b;
 }
 
-/* The orders of a GPU's factors stay, as values 6 and 7 of the table at that index. */
-static void keep_orders(lua_State *L, int table, clc_Lu *f) {
+/* The order of a GPU's factors stays, as value 6 of the table at that index. */
+static void keep_order(lua_State *L, int table, clc_Lu *f) {
   if (f->lu->device->context->is_cpu || f->n == 0) return;
-  for (int i = 0; i < 2; i++) {
-    f->orders[i] = clc_pushorder(L, f, i);
-    lua_rawseti(L, table, 6 + i);
-  }
+  f->order = clc_pushorder(L, f);
+  lua_rawseti(L, table, 6);
 }
 
 /* What was found out of a batch; f->norms are at `norms`. */
@@ -251,7 +248,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
     check_diagonal(L, &f, what);
     clc_needpivots(L, table, &f);
     clc_release(&x.diagonal->h);
-    keep_orders(L, table, &f);
+    keep_order(L, table, &f);
   }
   return f;
 }
