@@ -66,6 +66,16 @@ local function printed(isolation, body)
   ]]):format(helper.device().place, isolation, SOURCE) .. body)
 end
 
+if isolated.PLACE then
+  it("what a kernel printed that ended its worker is gone with that", function()
+    local d = isolated.device(60)
+    local p, x = d:program(isolated.FAULTS), d:buffer { 1 }
+    helper.raises({ "kernel 'far'", "its worker process died of SIGSEGV" }, p.far.capture, p.far, 1, x)
+    assert.equal("", p.twice:capture(1, x))
+    assert.equal(2, x[1])
+  end)
+end
+
 describe("the order of what is printed", function()
   it("is that of the script's calls", function()
     local script = [[
