@@ -6,6 +6,7 @@
 --                                         together below what is asked of their branches
 ---
 --- A row of the file of exceptions is `file: line of code -- reason`; spaces count as one, "..." stands for any text.
+--- With ` { ... }` at its end the code is how a function begins, all of whose lines are meant.
 
 local json = require "dkjson"
 
@@ -68,14 +69,16 @@ end
 
 local function squeeze(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")) end
 
---- { path=, pattern=, text=, reason= } of each row.
+--- { path=, pattern=, of_function=, text=, reason= } of each row.
 local function read_exceptions()
   local list = {}
   for row in io.lines(exceptions_path) do
     local path, text, reason = row:match "^(csrc/[%w_./]+): (.-) %-%- (.+)$"
     if path then
-      local pattern = squeeze(text):gsub("%.%.%.", "\0"):gsub("%p", "%%%0"):gsub("\0", ".*")
-      list[#list + 1] = { path = path, pattern = "^" .. pattern .. "$", text = text, reason = reason, used = 0 }
+      local head = squeeze(text):match "^(.*) { %.%.%. }$"
+      local pattern = (head or squeeze(text)):gsub("%.%.%.", "\0"):gsub("%p", "%%%0"):gsub("\0", ".*")
+      list[#list + 1] = { path = path, pattern = "^" .. pattern .. (head and "" or "$"), of_function = head ~= nil,
+        text = text, reason = reason, used = 0 }
     elseif row ~= "" and not row:find "^#" then
       error(exceptions_path .. ": not a row: " .. row, 0)
     end
@@ -85,9 +88,18 @@ end
 
 -- --- telling ------------------------------------------------------------------------------
 
-local function find_exception(exceptions, path, code)
+--- The first line of the function that a line is of: the last one before it that is not indented.
+local function head_of(code, number)
+  for i = number, 1, -1 do
+    if code[i]:find "^%a" then return code[i] end
+  end
+  return ""
+end
+
+local function find_exception(exceptions, path, code, number)
+  local line, head = squeeze(code[number] or ""), squeeze(head_of(code, math.min(number, #code)))
   for _, e in ipairs(exceptions) do
-    if e.path == path and squeeze(code):find(e.pattern) then return e end
+    if e.path == path and (e.of_function and head or line):find(e.pattern) then return e end
   end
 end
 
@@ -104,7 +116,7 @@ local function judge(path, file, exceptions)
     if line.count > 0 then
       row.reached = row.reached + 1
     else
-      local e = find_exception(exceptions, path, code[number] or "")
+      local e = find_exception(exceptions, path, code, number)
       if e then
         e.used = e.used + 1
         row.excepted = row.excepted + 1

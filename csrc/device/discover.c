@@ -117,20 +117,11 @@ static int clc_clock(lua_State *L) {
   return 1;
 }
 
-/* find_interpreter() --> the path or the name of what runs Lua in a process of its own */
-static int find_interpreter(lua_State *L) {
-  char room[4096];
-  lua_pushstring(L, clc_findinterpreter(room, sizeof room));
-  return 1;
-}
-
 void clc_opendiscovery(lua_State *L) {
-  static const luaL_Reg internal[] = {{"find_interpreter", find_interpreter}, {NULL, NULL}};
   static const clc_Function functions[] = {{"devices", clc_devices, 1},
                                            {"device", clc_device, 2},
                                            {"platforms", clc_platforms, 0},
                                            {"clock", clc_clock, 0},
                                            {NULL, NULL, 0}};
   clc_setfunctions(L, functions);
-  clc_addinternal(L, internal);
 }

@@ -91,6 +91,17 @@ helper.describe_each("a failure", function(d)
     assert.equal("complete", well:wait().status)
   end)
 
+  it("of more launches than are remembered is reported once, as the first's", function()
+    local events = {}
+    for i = 1, 12 do
+      events[i] = launch_failing()
+      assert.matches("(kernel 'add' failed)", tostring(x), 1, true)
+    end
+    helper.raises(FAILED, d.wait, d)
+    d:wait()
+    for _, e in ipairs(events) do helper.raises(FAILED, e.wait, e) end
+  end)
+
   it("of a command raises in close, which closes all the same", function()
     local q = d:queue()
     local other = q:zeros("int", 4)

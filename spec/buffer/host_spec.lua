@@ -25,6 +25,8 @@ helper.describe_each("a host array", function(d)
       h:release()
     end
     assert.same({}, d:host("int", 0):read())
+    assert.same({}, d:host("int", 0):write({}):read())
+    helper.raises("1 elements from 1 do not fit in 1 .. 0", function() d:host("int", 0):write { 1 } end)
     assert.equal("float host array 3 for ", tostring(d:host("float", 3)):sub(1, 23))
   end)
 

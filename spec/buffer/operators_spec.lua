@@ -410,6 +410,12 @@ helper.describe_each("an expression", function(d)
     assert.same({ 0, 0, 0, 0 }, a:read())
   end)
 
+  it("of more than the device has is refused where it is shown, too", function()
+    local wide = d:zeros("float", 1 << 19, 1) + d:zeros("float", 1, 1 << 19)
+    assert.matches("^buffer %(buffer of 1048576 MiB exceeds the largest this device allocates", tostring(wide))
+    helper.raises("read: buffer of 1048576 MiB exceeds", wide.read, wide)
+  end)
+
   it("has them where another queue reads it at once", function()
     local n, turns = 1 << 16, 3000
     if d.platform == "Oclgrind" then n, turns = 16, 10 end

@@ -130,9 +130,19 @@ helper.describe_each("the parts of a device", function(d)
     helper.raises({ "'counts'", many .. " compute units" }, d.partition, d, { counts = { many - 1, 1 } })
     helper.raises({ "'counts'", "1 to" }, d.partition, d, { counts = {} })
     helper.raises({ "'counts'", "[2]: integer of at least 1" }, d.partition, d, { counts = { 1, 0 } })
+    for _, wrong in ipairs { "1", 1.5, {} } do
+      helper.raises({ "'counts'", "[1]: integer of at least 1" }, d.partition, d, { counts = { wrong } })
+    end
+    local ones = {}
+    for i = 1, many do ones[i] = 1 end
+    helper.raises({ "'counts'", ("1 to %d parts expected, got %d"):format(many - 1, many) }, d.partition, d,
+      { counts = ones })
     helper.raises({ "'counts'", "list of compute units expected, got number" }, d.partition, d, { counts = 1 })
     helper.raises({ "'units'", "at least 1" }, d.partition, d, { units = 0 })
     helper.raises("does not divide", d.partition, divide(d)[1], { domain = "numa" })
+    if d.platform:find "Portable" then
+      helper.raises("by domain; it does by counts, units", d.partition, d, { domain = "numa" })
+    end
   end)
 
   it("go while a thread of the driver still lets go of what was done there", function()

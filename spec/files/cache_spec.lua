@@ -536,8 +536,8 @@ describe("the cache of programs", function()
       local script = helper.write(folder .. "/use.lua", PRELUDE .. "show(SOURCE)")
       shell(("chmod 755 %s && chmod 644 %s && mkdir -m 777 %s/home"):format(folder, script, folder))
       local command = ("POCL_DEVICES=pthread HOME=%s/home CLCOMPUTE_CACHE= XDG_CACHE_HOME= CLCOMPUTE_SYSTEM_CACHE=%s "
-        .. "POCL_CACHE_DIR=%s/home/pocl setpriv --reuid 65534 --clear-groups %s %s")
-        :format(folder, common, folder, helper.lua, script)
+        .. "POCL_CACHE_DIR=%s/home/pocl GCOV_PREFIX=%s/home setpriv --reuid 65534 --clear-groups %s %s")
+        :format(folder, common, folder, folder, helper.lua, script) -- its counts of coverage go there too
       assert.equal("binary\t42\n", (shell(command)))
       for _, name in ipairs { "", "/*.bin" } do
         shell(("chown 1 %s%s"):format(common, name))

@@ -156,6 +156,19 @@ struct plain { tag t; long unsigned int l; };
 typedef struct { struct plain p[2]; char c; } nested;
 typedef struct { char a, b[2][3]; float3 v; short s; } arrays;
 typedef struct { char c; int d[N]; } macro;
+#define OTHER e
+typedef struct { char c, OTHER; } list;
+#define BYTE char
+typedef struct { BYTE c; int i; } named;
+typedef struct { char c[1 + 2]; int i; } sum;
+typedef struct { char c[2u]; int i; } suffix;
+typedef struct { char c[011]; int i; } octal;
+typedef struct { char c[sizeof(int)]; int i; } measured;
+typedef struct { char c, (d); } parentheses;
+typedef struct { struct { char c; int i; } inner; char c; } inner;
+typedef struct { enum { A, B } e; char c; } choice;
+typedef struct { const int i; char volatile c; } qualified;
+typedef struct { long long_one; char c, d[2], e; } words;
 typedef struct { char c; int d; } __attribute__((packed)) attribute;
 #ifdef NOWHERE
 typedef struct { char c; } branches;
@@ -163,7 +176,8 @@ typedef struct { char c; } branches;
 typedef struct { char c; int i; } branches;
 #endif
 ]] }
-    local types = { "struct plain", "nested", "arrays", "macro", "attribute", "branches" }
+    local types = { "struct plain", "nested", "arrays", "macro", "list", "named", "sum", "suffix", "octal", "measured",
+      "parentheses", "inner", "choice", "qualified", "words", "attribute", "branches" }
     for i, type in ipairs(types) do
       source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
     end

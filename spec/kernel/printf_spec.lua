@@ -66,6 +66,16 @@ local function printed(isolation, body)
   ]]):format(helper.device().place, isolation, SOURCE) .. body)
 end
 
+if isolated.PLACE then
+  it("what a kernel printed that ended its worker is gone with that", function()
+    local d = isolated.device(60)
+    local p, x = d:program(isolated.FAULTS), d:buffer { 1 }
+    helper.raises({ "kernel 'far'", "its worker process died of SIGSEGV" }, p.far.capture, p.far, 1, x)
+    assert.equal("", p.twice:capture(1, x))
+    assert.equal(2, x[1])
+  end)
+end
+
 describe("the order of what is printed", function()
   it("is that of the script's calls", function()
     local script = [[
@@ -87,6 +97,58 @@ describe("the order of what is printed", function()
       saved.tell(1, 3)
       print "c"
     ]]))
+  end)
+
+  it("is captured by one launch at a time, and where there are files left", function()
+    assert.equal("0 of 1\n0 of 2\n", printed(false, [[
+      local refused
+      p.tell:capture(1, 2)
+      debug.sethook(function()
+        local ok, message = pcall(p.tell.capture, p.tell, 1, 3)
+        if not ok then refused = message end
+      end, "c")
+      local text = p.tell:capture(1, 1)
+      debug.sethook()
+      assert(refused:find("what another launch prints is captured now", 1, true), refused)
+      os.execute "prlimit --pid $PPID --nofile=64"
+      local files = {}
+      for file in function() return (io.open "/dev/null") end do files[#files + 1] = file end
+      for _ = 1, 2 do -- no file for what is printed, and then none for what the output was
+        local ok, message = pcall(p.tell.capture, p.tell, 1, 2)
+        assert(not ok and message:find("the output cannot be captured: Too many open files", 1, true), message)
+        table.remove(files):close()
+      end
+      io.write(text, p.tell:capture(1, 2))
+    ]]))
+  end)
+
+  it("is each Lua state's own", function()
+    if helper.is_simulator(helper.device()) then return pending "Oclgrind itself is for one thread" end
+    local states = helper.compile("states", "-lpthread")
+    local good, message = states.run(2, 2, [[
+      local d = require "clcompute".device((...))
+      local f = d:program([=[kernel void f(int n) {
+        for (volatile int i = 0; i < 30000000; i++);
+        printf("%d\n", n);
+      }]=]).f
+      math.randomseed()
+      for _ = 1, 3 do
+        local n = math.random(1 << 30)
+        assert(f:capture(1, n) == n .. "\n")
+      end]], helper.device().place)
+    assert.equal(4, good, message)
+  end)
+
+  it("is captured where there is no standard output", function()
+    local path = os.tmpname()
+    helper.write(path, ([[
+      local d = require "clcompute".device("%s", { isolated = false })
+      local text = d:program([=[%s]=]).tell:capture(1, 2)
+      io.stderr:write("captured ", text)]]):format(helper.device().place, SOURCE))
+    for _, closed in ipairs { ">&-", "<&- >&-" } do
+      assert.equal("captured 0 of 2\n", isolated.output_of(("%s %s 2>&1 %s"):format(helper.lua, path, closed)))
+    end
+    os.remove(path)
   end)
 
   it("is kept where the standard output is closed and a launch fails", function()

@@ -50,13 +50,13 @@ local function warnings_of(f)
 end
 
 --- The place of a loop with a call in its condition that is handed to Lua, of a whole source.
-local function suspect_of(text, folder)
+local function suspect_of(text, options)
   local judge, found = internal.judge_loops, nil
   internal.judge_loops = function(_, _, place)
     found = place
     return false
   end
-  local ok, message = pcall(fast.program, fast, text, { include = { folder } })
+  local ok, message = pcall(fast.program, fast, text, options)
   internal.judge_loops = judge
   assert(ok, message)
   return found
@@ -88,6 +88,13 @@ describe("a loop with barriers is told by its text:", function()
   } do
     it(what, function() assert.equal(row[1], (suspects((row[2]:gsub("W2", W2))))) end)
   end
+
+  it("none within more statements than are looked at", function()
+    for _, n in ipairs { 90, 110 } do
+      local wrong = suspects(("{"):rep(n) .. "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B }" .. ("}"):rep(n))
+      assert.equal(n < 100 and "7 0 0" or "", wrong)
+    end
+  end)
 
   it("one that a careful device alone minds", function()
     for _, body in ipairs {
@@ -131,12 +138,23 @@ describe("a loop with barriers is told by its text:", function()
       local text = row[2] .. "\nkernel void f(global int *o) {" ..
         " local int s[256]; uint t = get_local_id(0); s[t] = 1; BARRIER\n" .. row[3] .. "\nif (t == 0) o[0] = s[0]; }"
       text = text:gsub("BARRIER", "barrier(CLK_LOCAL_MEM_FENCE);")
-      assert.equal(row[1], suspect_of(text, folder), what)
+      assert.equal(row[1], suspect_of(text, { include = { folder } }), what)
       warnings_of(function() d:program(text, { include = { folder } }).f({ global = 256, group = 256 }, x) end)
       assert.equal(256, x[1], what)
     end
     cl.device(fast.place, { careful = false })
     assert(os.execute("rm -r " .. folder))
+  end)
+
+  it("one of several files, and of the options, by where it stands", function()
+    local folder, loop = helper.folder(), "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B }"
+    local one, two = helper.write(folder .. "/one.cl", "kernel void g(int n) { }\n"), folder .. "/two.cl"
+    helper.write(two, kernel(loop))
+    assert.equal(two .. ":7", suspect_of { files = { one, two } })
+    os.execute("rm -r " .. folder)
+    local text = kernel "LOOP"
+    assert.equal("a macro of the options",
+      suspect_of(text, { defines = { LOOP = kernel(loop):match "for [^\n]*" } }))
   end)
 
   it("none that is right", function()

@@ -98,9 +98,11 @@ helper.describe_each("a program", function(d)
 
   it("says which option OpenCL does not have where the driver refuses one", function()
     local source = "kernel void k(global int *x) { x[0] = 7; }"
-    local ok, message = pcall(result, source, { options = "-w -I . -DN -Wall -cl-mad-enable" })
+    local ok, message = pcall(result, source, { options = "-w -I . -DN -Werror -Wall -cl-mad-enable" })
     if not ok then assert.matches("\n'%-Wall' is no option of OpenCL: each driver takes.*%-Werror$", message) end
     assert.equal(not (d.platform:find "Portable" or d.platform:find "NVIDIA"), ok)
+    ok, message = pcall(result, "kernel void k(global int *x) { x[0] = ; }", { options = "-Wall" })
+    assert.equal(not d.platform:find "Oclgrind", not ok and message:find "is no option of OpenCL" ~= nil)
     ok, message = pcall(result, source, { options = "-w -cl-nonsense" })
     if not ok then assert.is_nil(message:find "is no option of OpenCL") end
   end)
@@ -185,7 +187,8 @@ helper.describe_each("a program", function(d)
   it("refuses what is no source", function()
     for _, case in ipairs {
       { "", "no kernel in the source" }, { " \n// nothing\n", "no kernel in the source" },
-      { "int f(void) { return 1; }", "no kernel in the source" }, { TWICE .. "\0", "NUL byte" },
+      { "int f(void) { return 1; }", "no kernel in the source" },
+      { "#if 0\nkernel void f(int n) { }\n#endif", "no kernel in the source" }, { TWICE .. "\0", "NUL byte" },
       { "\0" .. TWICE, "NUL byte" }, { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
       { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' }, { 12, "string or {file=} expected" },
       { nil, "string or {file=} expected" }, { true, "string or {file=} expected" },

@@ -82,6 +82,22 @@ helper.describe_each("a saved program", function(d)
     end)
   end)
 
+  case("knows nothing of what a macro includes", function()
+    local folder, x = helper.folder(), d:zeros("int", 3)
+    helper.write(folder .. "/seven.h", "#define N 7\n")
+    with_path(function(path)
+      local p = d:program("#define FILE \"seven.h\"\n#include FILE\nkernel void f(global int *x) { x[0] = N; }",
+        { options = "-I " .. folder })
+      os.execute("rm -r " .. folder)
+      p:save(path)
+      assert.matches("#include MISSING\n", strings_of(helper.read(path)), 1, true)
+      local saved, split = d:program { binary = path }, { global = 3, group = 2, remainder = "split" }
+      saved.f(1, x)
+      assert.equal(7, x[1])
+      assert.equal(helper.raises("split", p.f, split, x), helper.raises("split", saved.f, split, x))
+    end)
+  end)
+
   case("is saved again as it was", function()
     with_path(function(path)
       d:program(SOURCE, { options = "-cl-mad-enable" }):save(path)

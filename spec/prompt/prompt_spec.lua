@@ -146,6 +146,10 @@ describe("the prompt in a terminal", function()
     t:type(("x"):rep(40) .. "\1y")
     t:expect "yx"
     assert.matches("\27[A", t.bytes, 1, true) -- Ctrl-A goes a line up
+    t:type "\3"
+    t:expect "\n> "
+    t:type "\4"
+    assert.equal(0, t:finish())
   end)
 
   it("names the package where lua-readline is missing", function()
@@ -196,6 +200,15 @@ describe("the prompt in a terminal", function()
     assert.matches("thread expected", t:converse "coroutine.resume(3)")
     assert.matches("function expected, got number", t:converse "coroutine.wrap(3)")
     assert.matches("thread expected", t:converse "coroutine.close(3)")
+    t:converse "many = table.move({}, 1, 700000, 1) function hold(...) coroutine.yield() return ... end"
+    t:converse "c = coroutine.create(hold) coroutine.resume(c, table.unpack(many, 1, 400000))"
+    assert.equal('false\t"too many arguments to resume"',
+      t:converse "coroutine.resume(c, table.unpack(many, 1, 700000))")
+    t:converse "function resume_below(...) return coroutine.resume(c) end"
+    assert.equal('false\t"too many results to resume"',
+      t:converse "resume_below(table.unpack(many, 1, 700000))")
+    t:type "\4"
+    assert.equal(0, t:finish())
   end)
 
   it("ends a kernel of an isolated CPU at Ctrl-C with its worker", function()
@@ -224,6 +237,8 @@ describe("the prompt in a terminal", function()
     assert.equal("2", t:converse "1 + 1")
     assert.equal("9.0", t:converse "y[1]")
     assert.equal("true", t:converse "e.seconds >= 0")
+    t:type "\4"
+    assert.equal(0, t:finish())
   end)
 
   it("completes, and keeps history from session to session", function()

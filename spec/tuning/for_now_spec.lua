@@ -49,6 +49,12 @@ describe("plain kernels for now", function()
     assert.equal(1, tuning.of(d, "lu", "double", 1).is_for_now)
   end)
 
+  it("are all there is where no process can be started", function()
+    assert.equal("nil\n", helper.output([[
+      require "clcompute"
+      print(require "clcompute.core.internal".start_behind "")]], { CLCOMPUTE_LUA = "/nowhere/lua" }))
+  end)
+
   it("raise what ends the judgement, after which the next call asks again", function()
     local d, judge = gpu(), answers.verdict
     answers.verdict = function() error("interrupted!", 0) end

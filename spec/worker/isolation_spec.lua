@@ -60,6 +60,21 @@ describe("an isolated device", function()
     helper.raises({ "only CPU devices can be isolated", OTHER.place }, cl.device, OTHER.place, { isolated = true })
   end)
 
+  it("has no parts", function()
+    local d = isolated.device()
+    helper.raises(('an isolated device has no parts; cl.device("%s", {isolated = false}) has'):format(d.place),
+      d.partition, d, { units = 1 })
+  end)
+
+  it("reads what a source includes by a path from the current folder", function()
+    local d = isolated.device()
+    local x = d:zeros("float", 2)
+    d:program([[
+      #include "kernels/clcompute/complex.h"
+      kernel void f(global float2 *z) { z[0] = (float2)(1, 2); }]]).f(1, x)
+    assert.same({ 1, 2 }, x:read())
+  end)
+
   it("opens afresh after it was closed", function()
     local d = isolated.device()
     local x = d:buffer { 1, 2 }
@@ -265,6 +280,18 @@ describe("a fault on an isolated device", function()
     local y = d:zeros("double", 1)
     d:program(helper.unseen "kernel void f(global double *y) { y[0] = %s; }").f(1, y)
     assert.not_equal(0.0, y[1])
+  end)
+
+  it("that stops its process is ended", function()
+    local output = helper.output(([[
+      local d = require "clcompute".device("%s", { isolated = true })
+      local p, x = d:program [=[%s]=], d:buffer { 1, 2 }
+      p.twice(2, x)
+      os.execute("(sleep 0.3; kill -STOP $(ps -o pid=,args= --ppid $PPID | grep clcompute_worker | cut -c1-8)) &")
+      print(select(2, pcall(p.endless, 1, x)))
+      p.twice(2, x)
+      print(x[2]) ]]):format(PLACE, FAULTS), nil, 60)
+    assert.matches("its worker process was stopped, and was ended\n8.0\n$", output)
   end)
 
   it("that is a compiler without end is ended at the limit of building", function()

@@ -186,29 +186,26 @@ static void check_diagonal(lua_State *L, const clc_Lu *f, const char *what) {
   }
 }
 
-clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse) {
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f) {
   const clc_Shape line = {1, {f->n}};
-  cl_int *order = lua_newuserdatauv(L, 2 * f->n * sizeof *order, 0), *back = order + f->n;
+  cl_int *order = lua_newuserdatauv(L, f->n * sizeof *order, 0);
   for (size_t i = 0; i < f->n; i++) order[i] = (cl_int)i;
   for (size_t i = 0; i < f->n; i++) {
     const cl_int t = order[i];
     order[i] = order[f->pivots[i]];
     order[f->pivots[i]] = t;
   }
-  for (size_t i = 0; i < f->n; i++) back[order[i]] = (cl_int)i;
   clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
-  clc_writebuffer(L, b, 0, f->n, inverse ? back : order);
+  clc_writebuffer(L, b, 0, f->n, order);
   lua_remove(L, -2);
   return b;
 }
 
-/* The orders of a GPU's factors stay, as values 6 and 7 of the table at that index. */
-static void keep_orders(lua_State *L, int table, clc_Lu *f) {
+/* The order of a GPU's factors stays, as value 6 of the table at that index. */
+static void keep_order(lua_State *L, int table, clc_Lu *f) {
   if (f->lu->device->context->is_cpu || f->n == 0) return;
-  for (int i = 0; i < 2; i++) {
-    f->orders[i] = clc_pushorder(L, f, i);
-    lua_rawseti(L, table, 6 + i);
-  }
+  f->order = clc_pushorder(L, f);
+  lua_rawseti(L, table, 6);
 }
 
 /* Room for the norms, all 0. */
@@ -250,7 +247,7 @@ static void factor_batch(lua_State *L, clc_Buffer *a, int table, clc_Lu *f,
   const size_t n = f->n, all = f->count * n;
   clc_Batch batch = {f->count, n, x->w, x->pivots, x->diagonal, NULL, NULL, NULL};
   if (clc_batchrows(L, a, n) > 0) {
-    f->orders[0] = batch.order = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
+    f->order = batch.order = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
     lua_rawseti(L, table, 6);
     batch.fault = clc_pushzeros(L, d, FAULT, clc_int, 1);
   }
@@ -286,7 +283,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, int with_norms, cons
     check_diagonal(L, &f, what);
     clc_needpivots(L, table, &f);
     clc_release(&x.diagonal->h);
-    keep_orders(L, table, &f);
+    keep_order(L, table, &f);
   }
   return f;
 }

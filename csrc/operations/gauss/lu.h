@@ -11,15 +11,15 @@
 typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
 
 typedef struct clc_Lu {
-  clc_Buffer *lu;        /* U, and below its diagonal the multipliers L */
-  size_t n, ld;          /* rows and columns; elements from row to row */
-  size_t count;          /* matrices, n * n elements apart where is_batch */
-  int is_batch;          /* the matrices came as one buffer of three dimensions */
-  int is_small;          /* by the kernels of a batch all the same */
-  clc_Buffer *exchanges; /* the pivots on the device */
-  clc_Buffer *orders[2]; /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
-                            a batch the first alone, where groups have an item a row */
-  const int *pivots;     /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
+  clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
+  size_t n, ld;           /* rows and columns; elements from row to row */
+  size_t count;           /* matrices, n * n elements apart where is_batch */
+  int is_batch;           /* the matrices came as one buffer of three dimensions */
+  int is_small;           /* by the kernels of a batch all the same */
+  clc_Buffer *exchanges;  /* the pivots on the device */
+  clc_Buffer *order;      /* of rows, that the exchanges amount to; on a GPU, and of a batch where
+                             groups have an item a row, else NULL */
+  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
   const double *diagonal; /* n of each: of U; or NULL */
   double *norms;          /* 1-norm of each matrix; or NULL */
   clc_Buffer *unread;     /* the diagonal on the device, of a batch */
@@ -50,7 +50,7 @@ const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *
 
 /* Pushes a buffer of the order of rows that the exchanges amount to, or of the one that undoes it.
  */
-clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse);
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f);
 
 /* Lets go of the factors whose table is at the top, which is popped. Their memory serves the next
    ones, unless another queue may still read it. They may have been released with their device. */

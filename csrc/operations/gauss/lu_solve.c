@@ -10,27 +10,27 @@ enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it
 /* --- rows in another order ---------------------------------------------- */
 
 /* Pushes the order, or where the factors keep it nil. */
-static clc_Buffer *push_order(lua_State *L, const clc_Lu *f, int inverse) {
-  if (f->orders[inverse] == NULL) return clc_pushorder(L, f, inverse);
+static clc_Buffer *push_order(lua_State *L, const clc_Lu *f) {
+  if (f->order == NULL) return clc_pushorder(L, f);
   lua_pushnil(L);
-  return f->orders[inverse];
+  return f->order;
 }
 
 /* Pops what it pushed. */
-static void drop_order(lua_State *L, const clc_Lu *f, int inverse, clc_Buffer *order) {
-  if (f->orders[inverse] == NULL) clc_release(&order->h);
+static void drop_order(lua_State *L, const clc_Lu *f, clc_Buffer *order) {
+  if (f->order == NULL) clc_release(&order->h);
   lua_pop(L, 1);
 }
 
-static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, clc_Buffer *b,
-                   clc_Buffer *x, size_t ldx) {
-  clc_Buffer *order = push_order(L, f, inverse);
+static void gather(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
+                   size_t ldx) {
+  clc_Buffer *order = push_order(L, f);
   const clc_Range range = clc_covermatrix(b->device, f->n, columns);
   clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
   clc_run(L, k, &range, clc_size(f->n), clc_size(columns), clc_memory(order), clc_elements(b),
           clc_memory(x), clc_size(ldx));
   lua_pop(L, 1);
-  drop_order(L, f, inverse, order);
+  drop_order(L, f, order);
 }
 
 /* --- one after the other ------------------------------------------------- */
@@ -94,22 +94,12 @@ static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, si
   lua_pop(L, 1);
 }
 
-/* On a GPU, by its work-groups together. */
-static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
-                          clc_Buffer *b, clc_Buffer *x) {
-  if (!transposed) {
-    gather(L, f, 0, columns, b, x, columns);
-    substitute(L, f, LOWER | UNIT, columns, x);
-    substitute(L, f, 0, columns, x);
-    return;
-  }
-  /* Taken: between the launches a finalizer may solve too. */
-  clc_Buffer *work = clc_takescratch(L, b->device, "lu_columns", b->dtype, f->n * columns);
-  copy(L, f->n, columns, b, columns, work, columns);
-  substitute(L, f, LOWER | TRANSPOSE, columns, work);
-  substitute(L, f, UNIT | TRANSPOSE, columns, work);
-  gather(L, f, 1, columns, work, x, columns);
-  clc_givescratch(L, "lu_columns");
+/* On a GPU, by its work-groups together; with A alone: its condition is found by a walk there. */
+static void solve_columns(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b,
+                          clc_Buffer *x) {
+  gather(L, f, columns, b, x, columns);
+  substitute(L, f, LOWER | UNIT, columns, x);
+  substitute(L, f, 0, columns, x);
 }
 
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
@@ -118,7 +108,7 @@ void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t column
   if (vector > 1)
     solve_vectors(L, f, vector, transposed, columns, b, x);
   else
-    solve_columns(L, f, transposed, columns, b, x);
+    solve_columns(L, f, columns, b, x);
 }
 
 /* --- with an estimate of the condition ----------------------------------------- */
@@ -149,7 +139,7 @@ void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, cl
                 clc_Buffer *most) {
   clc_Device *d = f->lu->device;
   const clc_Dtype *dtype = f->lu->dtype;
-  clc_Buffer *order = push_order(L, f, 0), *v = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {f->n}}),
+  clc_Buffer *order = push_order(L, f), *v = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {f->n}}),
              *all = clc_newbuffer(L, d, dtype, &(clc_Shape){2, {f->n, columns + 2}});
   start(L, f, columns, columns > 0 ? b : all, order, all);
   substitute(L, f, LOWER | UNIT, columns + 2, all);
@@ -165,7 +155,7 @@ void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, cl
   clc_release(&all->h);
   clc_release(&v->h);
   lua_pop(L, 2);
-  drop_order(L, f, 0, order);
+  drop_order(L, f, order);
 }
 
 /* --- many, by blocks ------------------------------------------------------ */
@@ -229,7 +219,7 @@ static void solve_many(lua_State *L, const clc_Lu *f, const clc_LuRow *row, size
   const size_t ldx = clc_paddedrows(columns);
   Solution s = {f, row, x, columns, ldx};
   if (ldx != columns) s.x = clc_newbuffer(L, b->device, b->dtype, &(clc_Shape){2, {f->n, ldx}});
-  gather(L, f, 0, columns, b, s.x, ldx);
+  gather(L, f, columns, b, s.x, ldx);
   solve_blocks(L, &s);
   if (ldx == columns) return;
   copy(L, f->n, columns, s.x, ldx, x, columns);
@@ -242,7 +232,7 @@ void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x) {
   if (x->count == 0) return;
   const size_t columns = x->count / f->n / f->count;
   if (f->is_batch || f->is_small) {
-    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL, NULL};
+    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->order, NULL, NULL};
     clc_solvebatch(L, &batch, columns, b, x);
     return;
   }

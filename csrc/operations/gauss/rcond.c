@@ -155,7 +155,7 @@ static double rcond_of(double norm, double inverse, double unit) {
 
 /* Of a batch that lies by rows, on the device. */
 static void estimate_batch(lua_State *L, const clc_Lu *f, double *rconds) {
-  const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL, NULL};
+  const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->order, NULL, NULL};
   clc_Buffer *inverses =
       clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {2 * f->count}});
   clc_estimatebatch(L, &batch, inverses);
@@ -189,7 +189,7 @@ void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
   const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
   clc_neednorms(L, table, f);
-  if ((f->is_batch || f->is_small) && f->orders[0] != NULL && f->lu->count > 0) {
+  if ((f->is_batch || f->is_small) && f->order != NULL && f->lu->count > 0) {
     estimate_batch(L, f, rconds);
     return;
   }

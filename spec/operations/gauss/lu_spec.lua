@@ -509,6 +509,21 @@ helper.describe_each("lu by tournaments", function(d)
     end)
   end)
 
+  it("factors the panels of a group", function()
+    if slow then return pending "a simulator takes long" end
+    with_numbers(d, ROW, function(q)
+      local n = 100
+      local rows = matrix(n, n, uniform)
+      local a, b = q:buffer(rows), q:buffer(sums(rows))
+      local g = cl.group({ q, q }, { block = 32 })
+      local spread <close> = g:buffer(rows)
+      local f <close> = cl.lu(spread)
+      local x = q:buffer(f:solve(g:buffer(sums(rows))):read())
+      assert_solved(a, b, x)
+      g:close()
+    end)
+  end)
+
   it("names the column without a pivot, wherever it is", function()
     with_numbers(d, ROW, function(q)
       for _, n in ipairs(slow and { 34 } or { 17, 33, 200 }) do
@@ -526,6 +541,16 @@ helper.describe_each("lu by tournaments", function(d)
 end)
 
 describe("factors of a device without vectors", function()
+  it("have the condition of those with, where many rows are added up", function()
+    local d = helper.device()
+    local a = d:random("float", 300, 300, { seed = helper.seed })
+    local with <close> = cl.lu(a)
+    with_numbers(d, { where = {}, vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 2 }, function(q)
+      local f <close> = cl.lu(a:copy(q))
+      assert.near(1, f:rcond() / with:rcond(), 0.1)
+    end)
+  end)
+
   it("keep their condition when a finalizer asks for another meanwhile", function()
     helper.output([[
       local cl = require "clcompute"
