@@ -48,8 +48,7 @@ void clc_needdiagonal(lua_State *L, int table, clc_Lu *f);
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
 
-/* Pushes a buffer of the order of rows that the exchanges amount to, or of the one that undoes it.
- */
+/* Pushes a buffer of the order of rows that the exchanges amount to. */
 clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f);
 
 /* Lets go of the factors whose table is at the top, which is popped. Their memory serves the next
