@@ -195,6 +195,20 @@ describe("at the edges of what is allowed", function()
     assert.equal(m, copy { size = { 0, 2 } })
   end)
 
+  it("rectangles within one memory arrive as they were, whatever their pitches", function()
+    for _, row in ipairs { { 8, 40 }, { 4, 3 }, { 4, 2 }, { 4, 4 }, { 8, 2 }, { 5, 10 } } do -- to_pitch, to_at
+      local before = {}
+      for i = 1, 64 do before[i] = i end
+      local b = d:buffer(before, "int")
+      b:copy_rect { to = b, size = { 3, 2 }, pitch = 4, to_pitch = row[1], to_at = row[2] }
+      local expected = table.move(before, 1, 64, 1, {})
+      for i = 0, 2 do
+        for j = 0, 1 do expected[row[2] + i * row[1] + j] = before[1 + i * 4 + j] end
+      end
+      assert.same(expected, b:read(), row[1] .. ", " .. row[2])
+    end
+  end)
+
   it("rows without elements take nothing else", function()
     for _, nothing in ipairs { "", {}, e, d:host("int", 0) } do assert.equal(e, e:write(nothing)) end
     refused {
@@ -214,6 +228,19 @@ describe("at the edges of what is allowed", function()
       { "takes 1 arguments, got 0", s.set, s, 1, 0, x }, { "takes 1 arguments, got 2", s.set, s, 1, 2, x },
     }
     assert.equal("kernel 'f'", tostring(s.launches))
+    assert.same({ 4, 2 }, cl.range({ global = { 8, 4 }, group = { 4, 2 } }).group)
+    assert.equal("image1d", d:image("r float", 4, {}).kind)
+    local h = d:host("int", 3)
+    for _, first in ipairs { 0, 5 } do
+      helper.raises(("1 elements from %d do not fit in 1 .. 3"):format(first), h.write, h, { 1 }, first)
+    end
+    assert.equal(h, h:write({}, 4))
+  end)
+
+  it("texts have directives that say nothing, and quotes in quotes", function()
+    local quotes = d:program "#\nkernel void f(global int *x) { x[0] = '\\'' + '\"'; }"
+    quotes.f(1, x)
+    assert.equal(39 + 34, x[1])
   end)
 
   it("a batch has pivots of each system, and no method of one", function()
