@@ -115,6 +115,17 @@ describe("random numbers", function()
     assert.equal(d:random("int", 10, { seed = 3 }):string(), d:random("int", 70001, { seed = 3 }):string():sub(1, 40))
   end)
 
+  it("have finite bounds, in their order", function()
+    local d = helper.device()
+    for _, bounds in ipairs { { low = 1, high = 0 }, { low = -math.huge }, { high = math.huge }, { low = 0 / 0 } } do
+      helper.raises("option 'low' must not exceed 'high'; both must be finite", d.random, d, "float", 3, bounds)
+    end
+    for _, law in ipairs { { mean = math.huge }, { sd = math.huge }, { sd = -1 }, { sd = 0 / 0 } } do
+      law.distribution = "normal"
+      helper.raises("options 'mean' and 'sd' must be finite", d.random, d, "float", 3, law)
+    end
+  end)
+
   it("of a floating type lie in low <= x < high, spread evenly", function()
     local d, n = helper.device(), 70000
     local cases = { { 0, 1 }, { -1, 1 }, { 1000, 1001 }, { 0.5, 0.75 }, { 3, 3 } }

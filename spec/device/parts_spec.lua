@@ -116,6 +116,12 @@ helper.describe_each("the parts of a device", function(d)
     assert.same({ [d.place .. " part 1 of 2"] = 16, [d.place .. " part 2 of 2"] = 32 }, seen)
   end)
 
+  it("have parts of their own", function()
+    if not divide(d) then return pending "a device that is not divided" end
+    local whole = d:partition({ units = d.compute_units })[1]
+    assert.equal(d.place .. " part 1 of 1, part 2 of " .. d.compute_units, whole:partition({ units = 1 })[2].place)
+  end)
+
   it("are refused in words", function()
     local many = d.compute_units + 1
     helper.raises("option counts, domain or units expected", d.partition, d, {})

@@ -434,6 +434,7 @@ describe("the cache of programs", function()
     local first = kept():match "[^/]*$"
     shell(([[cd %s/cache && for i in 1 2 3 4 5; do truncate -s 60M 000000000000000$i.bin;
       touch -d "$((10 - i)) days ago" 000000000000000$i.bin; done
+      mkdir 0000000000000008.bin; touch 0000000000000009.txt
       touch 0000000000000006.bin.abcdef; touch -d '2 days ago' 0000000000000007.bin.abcdef; touch other]])
       :format(folder))
     run [[show(SOURCE .. "\n")]]
@@ -441,7 +442,8 @@ describe("the cache of programs", function()
     assert.truthy(left:find(first, 1, true))
     for name, stays in pairs { ["0000000000000001.bin\n"] = false, ["0000000000000002.bin\n"] = false,
       ["0000000000000003.bin\n"] = true, ["0000000000000004.bin\n"] = true, ["0000000000000005.bin\n"] = true,
-      ["0000000000000006.bin.abcdef"] = true, ["0000000000000007.bin.abcdef"] = false, other = true } do
+      ["0000000000000006.bin.abcdef"] = true, ["0000000000000007.bin.abcdef"] = false,
+      ["0000000000000008.bin"] = true, ["0000000000000009.txt"] = true, other = true } do
       assert.equal(stays, left:find(name, 1, true) ~= nil, name .. " in\n" .. left)
     end
   end)

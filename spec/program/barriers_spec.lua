@@ -83,6 +83,10 @@ describe("a loop with barriers is told by its text:", function()
     ["the same in an else, in a loop with a barrier at its end"] = { "0 7 0",
       "L { if (k & 5) { S } else { B W } C B }" },
     ["the same before a break"] = { "0 7 0", "L { if (k & 5) { B W } if (in[1] > k) break; B }" },
+    ["loops in the else alone"] = { "0 0 7",
+      "L { if (k & 5) { C } else { for (int j = 0; j < 2; j++) { W B } C } B }" },
+    ["loops in both branches"] = { "0 0 7",
+      "L { if (k & 5) { for (int j = 0; j < 2; j++) { W B } C } else { for (int j = 0; j < 3; j++) { W B } C } B }" },
     ["loops in a branch of an if and else"] = { "0 0 7",
       "L { if (k & 5) { for (int j = 0; j < 2; j++) { W B } C } else { C } B }" },
   } do
@@ -91,7 +95,8 @@ describe("a loop with barriers is told by its text:", function()
 
   it("none within more statements than are looked at", function()
     for _, n in ipairs { 90, 110 } do
-      local wrong = suspects(("{"):rep(n) .. "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B }" .. ("}"):rep(n))
+      local loop = "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B }"
+      local wrong = suspects(("{"):rep(n) .. loop .. ("}"):rep(n))
       assert.equal(n < 100 and "7 0 0" or "", wrong)
     end
   end)
@@ -102,7 +107,8 @@ describe("a loop with barriers is told by its text:", function()
       "while (in[0] > k0) { S B k0++; }", "while (k0 < 4 && n > 1) { S B k0++; }",
       "for (;;) { B if (++k0 > 4) break; }", "while (k0++, k0 < 4) { S B }", "while (k0 < 4 ? n : 0) { S B k0++; }",
       "L { S if (in[1] > 7) continue; B }",
-      "while (k0 < one()) { S B k0++; }",
+      "while (k0 < one()) { S B k0++; }", "while (k0 < 4) { S B if (n > 99) return; k0++; }",
+      "while (k0 < 4) { S B if (n > 99) goto end; k0++; } end: ;",
     } do
       local wrong, unproven = suspects(body)
       assert.equal("", wrong, body)
@@ -172,6 +178,7 @@ describe("a loop with barriers is told by its text:", function()
       "uint k = n / 2; do { W B k /= 2; } while (k >= get_work_dim());",
       "for (uint k = t; k < 32; k += get_local_size(0)) r[k] = in[k]; B",
       "for (uint k = 0; k < get_work_dim(); k++) { W B }",
+      "uint k = 9; while (k > 3 * get_work_dim()) { W B k -= 1; }",
       "L { B if (k & 5) { W B S } }", "L { B if (k & 5) { W B C } B }", "if (n > 8) { W2 B C }",
     } do
       local source = body:gsub("W2", W2)

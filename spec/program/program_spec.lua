@@ -263,6 +263,15 @@ helper.describe_each("a build error", function(d)
   -- Oclgrind and NVIDIA count lines by themselves, whatever #line says.
   it("names the line and shows it with its number", function()
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
+    local line = "kernel void f(global int *x) { x[0] = nowhere; }"
+    for before, number in pairs { ["#line 900\n"] = 900, ["\n\n#line 2\n"] = 2 } do -- no line to be shown
+      local message = helper.raises("nowhere", d.program, d, before .. line)
+      if not helper.is_simulator(d) then -- Oclgrind counts on
+        assert.matches("source:" .. number .. ":", message, 1, true)
+        assert.is_nil(message:find("source:" .. number .. " |", 1, true))
+      end
+    end
+    helper.raises("undeclared:1 | " .. line, d.program, d, line, { name = "undeclared" })
     helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN, { name = "life.cl" })
   end)
 

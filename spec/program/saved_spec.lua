@@ -127,6 +127,13 @@ helper.describe_each("a saved program", function(d)
       refused("is damaged", bytes:sub(1, -2))
       refused("is damaged", bytes .. "x")
       refused("is damaged", bytes:sub(1, 48))
+      local lines = {}
+      for line in strings_of(bytes):gmatch "[^\n]*\n" do lines[#lines + 1] = line end
+      for n = 0, 8 do -- of them: the library, six that name the device, options and suspects
+        refused(n < 7 and "was saved for " or "is damaged", reseal(bytes, function(_, ...)
+          return table.concat(lines, "", 1, n), ...
+        end))
+      end
       refused("is no saved program (p:save), and no SPIR-V", bytes:sub(1, 47))
       refused("is no saved program (p:save), and no SPIR-V", "kernel void f() {}")
       refused(("was saved for driver 'another', here is '%s': build the source again"):format(d.driver),

@@ -200,6 +200,9 @@ describe("the prompt in a terminal", function()
     assert.matches("thread expected", t:converse "coroutine.resume(3)")
     assert.matches("function expected, got number", t:converse "coroutine.wrap(3)")
     assert.matches("thread expected", t:converse "coroutine.close(3)")
+    assert.matches("cannot close a running coroutine", t:converse "coroutine.close(coroutine.running())")
+    t:converse "w = coroutine.wrap(function() end) w()"
+    assert.matches("cannot resume dead coroutine", t:converse "w()")
     t:converse "many = table.move({}, 1, 700000, 1) function hold(...) coroutine.yield() return ... end"
     t:converse "c = coroutine.create(hold) coroutine.resume(c, table.unpack(many, 1, 400000))"
     assert.equal('false\t"too many arguments to resume"',
@@ -207,6 +210,8 @@ describe("the prompt in a terminal", function()
     t:converse "function resume_below(...) return coroutine.resume(c) end"
     assert.equal('false\t"too many results to resume"',
       t:converse "resume_below(table.unpack(many, 1, 700000))")
+    t:converse "w = coroutine.wrap(hold) w(table.unpack(many, 1, 400000))"
+    assert.matches("too many arguments to resume", t:converse "w(table.unpack(many, 1, 700000))")
     t:type "\4"
     assert.equal(0, t:finish())
   end)

@@ -148,3 +148,117 @@ describe("in a corner", function()
     assert.matches("cannot make a device: the Lua state is closing", output)
   end)
 end)
+
+describe("at the edges of what is allowed", function()
+  local d = helper.device()
+  local x, m, e = d:zeros("int", 4), d:zeros("int", 3, 4), d:zeros("int", 3, 0)
+  local p = d:program "kernel void f(global int *x) { x[0] = 1; }"
+
+  local function refused(rows)
+    for _, row in ipairs(rows) do helper.raises(row[1], table.unpack(row, 2)) end
+  end
+
+  it("lists have whole keys from 1 to their length", function()
+    for _, key in ipairs { 1.5, 0, -1, 9, "1", true } do
+      helper.raises(("a list has no key '%s'"):format(key), d.buffer, d, { 1, 2, [key] = 3 })
+    end
+    refused {
+      { "no elements of its own", d.buffer, d, setmetatable({}, { __index = {} }) },
+      { "no elements of its own", d.buffer, d, setmetatable({}, { __len = function() return 2 end }) },
+    }
+  end)
+
+  it("cuts begin and end within", function()
+    for _, key in ipairs { 0, 4, 1.5, "a" } do
+      helper.raises(("got the key '%s'"):format(key), m.slice, m, { [key] = 1 })
+    end
+    refused {
+      { "0 .. 2 is outside 1 .. 4", x.slice, x, { 0, 2 } }, { "1 .. 5 is outside 1 .. 4", x.slice, x, { 1, 5 } },
+      { "4 .. 2 is outside 1 .. 4", x.slice, x, { 4, 2 } }, { "5 .. 5 is outside 1 .. 4", x.slice, x, 5 },
+      { "0 .. 0 is outside 1 .. 4", x.slice, x, 0 }, { "4 .. 4 is outside 1 .. 3", m.slice, m, 4 },
+    }
+    assert.equal(0, x:slice({ 5, 4 }).count)
+  end)
+
+  it("rectangles have two or three sides, within", function()
+    local to = d:zeros("int", 3, 4)
+    local function copy(options)
+      options.to = to
+      return m:copy_rect(options)
+    end
+    refused {
+      { "list of 2 or 3 integers", copy, { size = { 2 } } }, { "list of 2 or 3 integers", copy, { size = {} } },
+      { "list of 2 or 3 integers", copy, { size = { 1, 1, 1, 1 } } }, { "outside 1 .. 3", copy, { size = { 4, 1 } } },
+      { "outside 1 .. 4", copy, { size = { 1, 5 } } }, { "outside 1 .. 3", copy, { size = { 2, 2 }, at = { 3, 4 } } },
+      { "outside 1 .. 3", copy, { at = { 4, 1 } } }, { "a buffer of 1 dimension needs it", x.copy_rect, x, { to = x } },
+    }
+    assert.equal(m, copy { size = { 0, 2 } })
+  end)
+
+  it("rectangles within one memory arrive as they were, whatever their pitches", function()
+    for _, row in ipairs { { 8, 40 }, { 4, 3 }, { 4, 2 }, { 4, 4 }, { 8, 2 }, { 5, 10 } } do -- to_pitch, to_at
+      local before = {}
+      for i = 1, 64 do before[i] = i end
+      local b = d:buffer(before, "int")
+      b:copy_rect { to = b, size = { 3, 2 }, pitch = 4, to_pitch = row[1], to_at = row[2] }
+      local expected = table.move(before, 1, 64, 1, {})
+      for i = 0, 2 do
+        for j = 0, 1 do expected[row[2] + i * row[1] + j] = before[1 + i * 4 + j] end
+      end
+      assert.same(expected, b:read(), row[1] .. ", " .. row[2])
+    end
+  end)
+
+  it("rows without elements take nothing else", function()
+    for _, nothing in ipairs { "", {}, e, d:host("int", 0) } do assert.equal(e, e:write(nothing)) end
+    refused {
+      { "4 bytes are not whole rows of 0 bytes", e.write, e, "abcd" }, { "table expected", e.write, e, { 1 } },
+      { "1 elements are not whole rows of 0", e.write, e, d:host("int", 1) }, { "rows of 0 elements", e.write, e, x },
+    }
+  end)
+
+  it("launches have 2^40 work-items, buffers for buffers, and arguments that the kernel has", function()
+    local s = d:record(function()
+      x:fill(2)
+      p.f(1, x)
+    end)
+    refused {
+      { "2097152x2097152 is more than 2^40 work-items", p.f, { 1 << 21, 1 << 21 }, x },
+      { "int buffer expected, got sampler", p.f, 1, d:sampler() },
+      { "takes 1 arguments, got 0", s.set, s, 1, 0, x }, { "takes 1 arguments, got 2", s.set, s, 1, 2, x },
+    }
+    assert.equal("kernel 'f'", tostring(s.launches))
+    assert.same({ 4, 2 }, cl.range({ global = { 8, 4 }, group = { 4, 2 } }).group)
+    assert.equal("image1d", d:image("r float", 4, {}).kind)
+    local h = d:host("int", 3)
+    for _, first in ipairs { 0, 5 } do
+      helper.raises(("1 elements from %d do not fit in 1 .. 3"):format(first), h.write, h, { 1 }, first)
+    end
+    assert.equal(h, h:write({}, 4))
+  end)
+
+  it("texts have directives that say nothing, and quotes in quotes", function()
+    local quotes = d:program "#\nkernel void f(global int *x) { x[0] = '\\'' + '\"'; }"
+    quotes.f(1, x)
+    assert.equal(39 + 34, x[1])
+  end)
+
+  it("a batch has pivots of each system, and no method of one", function()
+    local a, b = d:random("float", 3, 4, 4, { seed = 1 }), d:random("float", 3, 4, 1, { seed = 2 })
+    local _, info = cl.gauss(a, b)
+    assert.equal(4, #info.pivots[3])
+    for _, key in ipairs { 0, 4, "x" } do assert.is_nil(info.pivots[key]) end
+    helper.raises("does not go with a batch", cl.gauss, a, b, { kernel = "paper" })
+  end)
+
+  it("paths have the length that the system takes", function()
+    helper.raises("save: ", x.save, x, ("x"):rep(5000))
+  end)
+
+  it("operators take buffers of one device", function()
+    local other
+    for _, device in ipairs(cl.devices()) do other = device.place ~= d.place and device or other end
+    if not other then return pending "one device" end
+    helper.raises("lives on another device", function() return x + other:zeros("int", 4) end)
+  end)
+end)

@@ -76,6 +76,9 @@ describe("what is queued for operations", function()
     local enqueue = internal.enqueue
     local p = d:program [[
       kernel void f(global int *x, ulong offset, int n) { x[offset] = n; }
+      typedef struct { int a; } part;
+      kernel void packed_struct(const part v) { }
+      kernel void sampled(sampler_t s) { }
       kernel void two(int a, int b) { }
       kernel void wide(int2 v) { }]]
     local x = d:zeros("int", 2)
@@ -88,6 +91,8 @@ describe("what is queued for operations", function()
       { "'f'", enqueue.launch, p.f, 1, 1, x },
       { "'n'", enqueue.launch, p.f, 1, 1, x, 0.5 },
       { "'wide'", enqueue.launch, p.wide, 1, 1, 1 },
+      { "'packed_struct'", enqueue.launch, p.packed_struct, 1, 1, 1 },
+      { "'sampled'", enqueue.launch, p.sampled, 1, 1, 1 },
       { "got a float buffer", enqueue.launch, p.f, 1, 1, d:zeros("float", 1), 1 },
       { "'f'", enqueue.launch, p.f, 1, 1, x, x },
       { "got a int buffer", enqueue.launch, p.two, 1, 1, x },

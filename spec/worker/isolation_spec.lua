@@ -75,6 +75,15 @@ describe("an isolated device", function()
     assert.same({ 1, 2 }, x:read())
   end)
 
+  it("reads the elements of a buffer as an image", function()
+    assert.equal("6.0\n", helper.output(([[
+      local d = require "clcompute".device("%s", { isolated = true })
+      local k = "kernel void f(read_only image1d_buffer_t im, global float *x) { *x = read_imagef(im, 1).y; }"
+      local x = d:zeros("float", 1)
+      d:program(k).f(1, d:image("rgba float", d:buffer { 1, 2, 3, 4, 5, 6, 7, 8 }), x)
+      print(x[1]) ]]):format(PLACE), nil, 60))
+  end)
+
   it("opens afresh after it was closed", function()
     local d = isolated.device()
     local x = d:buffer { 1, 2 }

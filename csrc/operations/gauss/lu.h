@@ -66,8 +66,8 @@ void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 void clc_substitute(lua_State *L, clc_Buffer *w, size_t n, int is_lower, int is_transposed,
                     size_t columns, clc_Buffer *x);
 
-/* Queues the solution of A X = B, or of A^T X = B, for a few columns: b and x have n rows of so
-   many elements. Not for a batch. */
+/* Queues the solution of A X = B, or on a device with vectors of A^T X = B, for a few columns: b
+   and x have n rows of so many elements. Not for a batch. */
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x);
 

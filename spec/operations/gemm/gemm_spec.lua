@@ -247,6 +247,16 @@ helper.describe_each("gemm", function(d)
     local a, b = all:view(1, 4), all:view(9, 12)
     helper.raises({ "'c'", "overlap" }, cl.gemm, a, b, { c = all:view(4, 7), m = 2, n = 2, k = 2 })
     helper.raises({ "'c'", "overlap" }, cl.gemm, a, b, { c = all:view(12, 15), m = 2, n = 2, k = 2 })
+    local wide, two = d:zeros("float", 64), d:zeros("float", 2, 2)
+    local function into(c, first, ldc) -- of rows that are 4 apart
+      return cl.gemm(wide:view(first, 40), two, { m = 2, n = 2, k = 2, lda = 4, ldc = ldc, c = wide:view(c, 40) })
+    end
+    for _, row in ipairs { { 1, 1, 3 }, { 4, 1, 4 }, { 1, 4, 4 }, { 1, 2, 4 } } do
+      helper.raises({ "'c'", "overlap" }, into, table.unpack(row))
+    end
+    assert.equal(0, into(1, 3, 4)[1]) -- side by side
+    local batch = d:zeros("float", 2, 2, 2)
+    helper.raises({ "'c'", "overlap" }, cl.gemm, batch, two, { c = batch })
     assert.has_no_error(function() cl.gemm(a, b, { c = all:view(5, 8), m = 2, n = 2, k = 2 }) end)
   end)
 
