@@ -45,7 +45,7 @@ end
 
 --- Whether a process builds, this script's own or another's, which has the lock.
 local function is_locked(key)
-  local lock <close>, is_held = internal.lock(lock_of(key), true)
+  local _ <close>, is_held = internal.lock(lock_of(key), true)
   return is_held or false
 end
 
