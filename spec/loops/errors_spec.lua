@@ -16,6 +16,7 @@ local ERRORS = {
   { "function(a) a[1] = 2 §? 3 end", "unexpected '?'" },
   { "function(a) a[1] = §\xC8 end", "unexpected byte 0xC8" },
   { "function(a) a[1] = §'abc end", "this string has no end" },
+  { "function(a)\n  a[1] = §'abc\\\nend", "this string has no end" },
   { "function(a) a[1] = \"§\\q\" end", "invalid escape" },
   { "function(a) a[1] = '§\\300' end", "a decimal escape goes up to 255" },
   { "function(a) a[1] = '§\\u{80000000}' end", "invalid escape" },

@@ -43,8 +43,12 @@ local function float(state, depth)
   if depth > 0 and chance(2) then
     return ("(%s %s %s)"):format(float(state, depth - 1), pick { "+", "-", "*", "/" }, float(state, depth - 1))
   end
-  if depth > 0 and chance(6) then
-    return ("(%s > %s and %s or %s)"):format(float(state, 0), float(state, 0), float(state, 0), float(state, 0))
+  if depth > 0 and chance(6) then -- behind 'and' no function of statements may be called
+    local may_call = state.may_call
+    state.may_call = false
+    local text = ("(%s > %s and %s or %s)"):format(float(state, 0), float(state, 0), float(state, 0), float(state, 0))
+    state.may_call = may_call
+    return text
   end
   if state.functions and #state.functions > 0 and state.may_call and chance(6) then
     return ("%s(%s)"):format(pick(state.functions), float(state, 0))

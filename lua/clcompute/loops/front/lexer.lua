@@ -119,10 +119,12 @@ end
 --- The byte behind a string in quotes. Its value is not made: no program of the subset has one.
 function Reader:string(offset, quote)
   local stop, at = "[\\\r\n" .. quote .. "]", offset + 1
+  local line, line_start = self.line, self.line_start
   while true do
     at = self.text:find(stop, at)
     local found = at and self.text:sub(at, at)
     if not at or found == "\n" or found == "\r" then
+      self.line, self.line_start = line, line_start -- of its beginning, which an escaped line break is behind
       self:fail(offset, "this string has no end")
     elseif found == quote then
       return at + 1
