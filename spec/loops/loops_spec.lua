@@ -272,6 +272,15 @@ helper.describe_each("loops.compile", function(device)
     end, device, { values, nested({ 17, count, count }, random_integers), count })
   end)
 
+  it("shifts by numbers below 0 where passes are vectors", function()
+    for k = -4, 5, 9 do
+      check(function(a, m, c)
+        for i = 1, m do a[i] = (c & i) >> -i end
+        for i = 1, m do a[m + i] = (c & i) << -i end
+      end, device, { nested({ 10 }, random_integers), 5, k }, { target = "cpu", tiles = { vector = 2, passes = 3 } })
+    end
+  end)
+
   it("compares integers with floats by value", function()
     local integers = { 0, 1, -1, math.maxinteger, math.mininteger, (1 << 53) + 1, -(1 << 53) - 1 }
     local floats = { 0.5, -0.5, 1.0, 2.0 ^ 63, -2.0 ^ 63, 2.0 ^ 53, -2.0 ^ 53, huge, -huge, nan }
