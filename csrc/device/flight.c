@@ -175,15 +175,23 @@ static void retire(clc_Flight *f, cl_int status) {
   if (f->watched != 0 && f->lasted == 0 && ticket >= f->watched) f->lasted = clc_now() - f->begun;
 }
 
-/* A command of which the driver does not tell may still run: it must not meet who takes its memory.
- */
-void clc_retireended(clc_Flight *f) {
+/* As far as the driver tells; else what it says. */
+static cl_int retire_told(clc_Flight *f) {
   while (f->count > 0) {
     cl_int status;
     const cl_int code = get_status(f->pending[f->oldest].event, &status);
-    if (code == CL_SUCCESS && status > CL_COMPLETE) return;
-    if (code != CL_SUCCESS) clFinish(f->queue);
-    retire(f, code == CL_SUCCESS ? status : code);
+    if (code != CL_SUCCESS) return code;
+    if (status > CL_COMPLETE) break;
+    retire(f, status);
+  }
+  return CL_SUCCESS;
+}
+
+void clc_retireended(clc_Flight *f) {
+  cl_int code;
+  while ((code = retire_told(f)) != CL_SUCCESS) {
+    clFinish(f->queue);
+    retire(f, code);
   }
 }
 
@@ -279,9 +287,12 @@ void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
 int clc_endflight(clc_Flight *f) {
   const double start = clc_now();
   clc_mark(f);
-  if (f->count > 0) flush(f);
-  for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
+  cl_int code = f->count > 0 ? clFlush(f->queue) : CL_SUCCESS;
+  if (code == CL_SUCCESS) code = retire_told(f);
+  while (code == CL_SUCCESS && f->count > 0 && clc_now() - start < PATIENCE) {
     clc_rest(clc_now() - start);
+    code = retire_told(f);
+  }
   const int have_ended = f->count + f->unseen.n == 0;
   while (f->count > 0) forget_oldest(f);
   forget_unseen(f);

@@ -78,7 +78,8 @@ void clc_putbarrier(clc_Flight *f, const char *what);
    each of them was queued where there was, and left it. */
 void clc_mark(clc_Flight *f);
 
-/* Takes those that have ended off the ring, and notes which failed. */
+/* Takes those that have ended off the ring, and notes which failed. One of which the driver does
+   not tell may still run, and must not meet who takes its memory: then this waits for all. */
 void clc_retireended(clc_Flight *f);
 
 /* The last command was seen to have done its work: so have all. Whether the driver knows that of

@@ -29,9 +29,14 @@ static off_t place_of(const char *text, size_t n) {
 
 typedef enum { FREE, HELD, UNKNOWN } State; /* unknown: the file system has no such locks */
 
+/* The byte of a lock, for fcntl. */
+static struct flock lock_at(off_t place) {
+  return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+}
+
 /* Takes the byte if it is free, and tells what it was. */
 static State take(int fd, off_t place) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+  struct flock lock = lock_at(place);
   while (fcntl(fd, F_OFD_SETLK, &lock) != 0)
     if (errno != EINTR) return errno == EAGAIN || errno == EACCES ? HELD : UNKNOWN;
   return FREE;
@@ -96,21 +101,39 @@ int clc_pushlock(lua_State *L, int key) {
   return state == FREE;
 }
 
-/* lock(key[, only_if_free]) --> a file: closed, it lets go; nil: there is no folder for it. Where
-   another process has it, this one waits, or gets nil and true. */
-static int files_lock(lua_State *L) {
-  luaL_checkstring(L, 1);
-  const int only_if_free = lua_toboolean(L, 2);
-  if (push_lock(L, 1, !only_if_free) != HELD || !only_if_free) return 1;
+/* Closes the file at the top. */
+static void close_file(lua_State *L) {
   luaL_Stream *s = lua_touserdata(L, -1);
   s->closef = NULL;
   fclose(s->f);
-  lua_pushnil(L);
-  lua_pushboolean(L, 1);
-  return 2;
+}
+
+/* lock(key[, only_if_free]) --> a file: closed, it lets go; nil: there is no folder for it. Where
+   another process has it, this one waits, or gets nil. */
+static int files_lock(lua_State *L) {
+  luaL_checkstring(L, 1);
+  const int only_if_free = lua_toboolean(L, 2);
+  if (push_lock(L, 1, !only_if_free) == HELD && only_if_free) {
+    close_file(L);
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
+/* is_locked(key) --> whether somebody has it, without taking it. */
+static int files_is_locked(lua_State *L) {
+  const char *key = luaL_checkstring(L, 1);
+  struct flock lock = lock_at(place_of(key, lua_rawlen(L, 1)));
+  FILE *f = push_file(L);
+  const int is_held =
+      f != NULL && fcntl(fileno(f), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (f != NULL) close_file(L);
+  lua_pushboolean(L, is_held);
+  return 1;
 }
 
 void clc_openlocks(lua_State *L) {
-  static const luaL_Reg functions[] = {{"lock", files_lock}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"lock", files_lock}, {"is_locked", files_is_locked}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }

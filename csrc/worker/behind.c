@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that runs Lua code behind this one, for which nobody waits: it may end later. */
 #define _GNU_SOURCE /* POSIX_SPAWN_SETSID */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -76,7 +77,7 @@ static int start_behind(lua_State *L) {
 static int has_ended(lua_State *L) {
   const pid_t pid = (pid_t)luaL_checkinteger(L, 1), ended = waitpid(pid, NULL, WNOHANG);
   /* not our child, after a fork, or reaped already, where the program ignores SIGCHLD */
-  lua_pushboolean(L, ended == pid || (ended < 0 && kill(pid, 0) != 0));
+  lua_pushboolean(L, ended == pid || (ended < 0 && kill(pid, 0) != 0 && errno == ESRCH));
   return 1;
 }
 

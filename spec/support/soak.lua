@@ -153,13 +153,13 @@ end
 
 local ROOM = { buffers = 0, events = 0, sequences = 0, lua = 2, resident = 64 }
 
-local rounds, before = 0, nil
+local rounds, before, half = 0, nil, nil
 local start = cl.clock()
 repeat
   for _ = 1, 50 do round() end
   rounds = rounds + 50
-  if not before and cl.clock() - start > SECONDS / 2 then before = alive() end
-until cl.clock() - start > SECONDS
+  if not before and cl.clock() - start > SECONDS / 2 then before, half = alive(), rounds end
+until before and rounds > half and cl.clock() - start > SECONDS
 local after = alive()
 for name, most in pairs(ROOM) do
   if after[name] > before[name] + most then

@@ -96,6 +96,8 @@ describe("what is queued for operations", function()
       { "got a float buffer", enqueue.launch, p.f, 1, 1, d:zeros("float", 1), 1 },
       { "'f'", enqueue.launch, p.f, 1, 1, x, x },
       { "got a int buffer", enqueue.launch, p.two, 1, 1, x },
+      { "no slot", enqueue.expect, d, 0 },
+      { "no slot", enqueue.hear, x, 33 },
     }
     enqueue.launch(p.f, 1, 1, x:view(2, 2), 7)
     assert.same({ 0, 7 }, x:read())

@@ -3,6 +3,7 @@
 #include "lu.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "elimination.h"
@@ -208,29 +209,40 @@ static void keep_order(lua_State *L, int table, clc_Lu *f) {
   lua_rawseti(L, table, 6);
 }
 
-/* Room for the norms, all 0. */
-static void make_norms(lua_State *L, int table, clc_Lu *f) {
-  f->norms = lua_newuserdatauv(L, f->count * sizeof *f->norms, 0);
+/* Room for the norms, all 0, at the top. */
+static double *push_norms(lua_State *L, const clc_Lu *f) {
+  double *norms = lua_newuserdatauv(L, f->count * sizeof *norms, 0);
+  return memset(norms, 0, f->count * sizeof *norms);
+}
+
+/* The norms at the top become those of the factors: where the way to them raised, there are none.
+ */
+static void set_norms(lua_State *L, int table, clc_Lu *f, double *norms) {
   lua_rawseti(L, table, 5);
-  memset(f->norms, 0, f->count * sizeof *f->norms);
+  f->norms = norms;
 }
 
 /* Reads the norms of a batch; returns whether a pivot has a fault. */
 static int read_facts(lua_State *L, int table, clc_Lu *f) {
   int has_fault = 0;
-  make_norms(L, table, f);
+  double *norms = push_norms(L, f);
   const double *numbers = clc_pushdoubles(L, f->facts);
   for (size_t i = 0; i < f->count && f->n > 0; i++) {
-    f->norms[i] = numbers[2 * i];
+    norms[i] = numbers[2 * i];
     has_fault |= numbers[2 * i + 1] != 0;
   }
   lua_pop(L, 1);
+  set_norms(L, table, f, norms);
   return has_fault;
 }
 
 void clc_neednorms(lua_State *L, int table, clc_Lu *f) {
   if (f->norms == NULL) read_facts(L, table, f);
 }
+
+/* How many batches were begun: one that a hook factors while another waits takes the word of both.
+ */
+static atomic_uint batches;
 
 /* Whether a batch may have a fault; the word, which is read sooner than the facts, is 0 again. */
 static int take_fault(lua_State *L, clc_Buffer *fault) {
@@ -253,8 +265,10 @@ static void factor_batch(lua_State *L, clc_Buffer *a, int table, clc_Lu *f,
   }
   f->facts = batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
   lua_rawseti(L, table, CLC_LUFACTS);
+  const unsigned number = atomic_fetch_add(&batches, 1) + 1;
   if (all > 0) clc_eliminatebatch(L, a, &batch);
-  if (with_norms || all == 0 || batch.fault == NULL || take_fault(L, batch.fault)) {
+  if (with_norms || all == 0 || batch.fault == NULL || take_fault(L, batch.fault) ||
+      atomic_load(&batches) != number) {
     const int has_fault = read_facts(L, table, f);
     check_norms(L, a, f, what);
     if (has_fault) clc_needdiagonal(L, table, f);
@@ -277,7 +291,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, int with_norms, cons
   if (together) {
     factor_batch(L, a, table, &f, &x, with_norms, what);
   } else {
-    make_norms(L, table, &f);
+    set_norms(L, table, &f, push_norms(L, &f));
     factor_one(L, a, table, &f, way, &x);
     check_norms(L, a, &f, what);
     check_diagonal(L, &f, what);
@@ -289,7 +303,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, int with_norms, cons
 }
 
 void clc_dropfactors(lua_State *L, int is_shared) {
-  static const lua_Integer buffers[] = {1, 2, 3, 6, 7, CLC_LUFACTS};
+  static const lua_Integer buffers[] = {1, 2, 3, 6, CLC_LUFACTS};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
     const lua_Integer i = buffers[k];
     lua_rawgeti(L, -1, i);

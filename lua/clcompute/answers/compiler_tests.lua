@@ -251,6 +251,7 @@ compiler_tests.large_arrays = {
 --- Words that a kernel has written to pinned memory of the host, in a context of the test's own.
 compiler_tests.telling = {
   name = "memory of the host by its address",
+  is_apart = true, -- by no kernel of the library
   operation = function(device)
     local told = require "clcompute.core.internal".count_told(device)
     if not told then return nil, "there is no room for a context of its own" end

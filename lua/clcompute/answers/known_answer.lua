@@ -92,7 +92,7 @@ local function compute_unjudged(device, test, held)
   verdicts[key] = "ok"
   local results = table.pack(pcall(compute, device, test, held))
   verdicts[key] = verdict
-  if test.operation then require "clcompute.core.internal".forget_tuning() end
+  if test.operation and not test.is_apart then require "clcompute.core.internal".forget_tuning() end
   return table.unpack(results, 1, results.n)
 end
 

@@ -43,12 +43,6 @@ local function start(device, operation, dtype, key)
     "behind " .. device.name, device.place, device.isolated, device.careful, operation, dtype))
 end
 
---- Whether a process builds, this script's own or another's, which has the lock.
-local function is_locked(key)
-  local _ <close>, is_held = internal.lock(lock_of(key), true)
-  return is_held or false
-end
-
 -- By what they build: {process= the number of the one that is to begin, looked= when}; false: it has ended, or there
 -- can be none.
 local builds = {}
@@ -69,7 +63,7 @@ function behind.builds(device, operation, dtype, key)
   if not build or clock() - build.looked < NAP then return build ~= false end
   build.looked = clock()
   if build.process and internal.has_ended(build.process) then build.process = nil end
-  if not build.process and not is_locked(key) then builds[key] = false end
+  if not build.process and not internal.is_locked(lock_of(key)) then builds[key] = false end
   return builds[key] ~= false
 end
 
