@@ -99,7 +99,7 @@ local function extreme(where, operation, x, o, describe)
 end
 
 -- Elements that are m are at i, as a TYPE that holds every place; where m is NaN, those that are.
-local PLACE = "x[i] == m ? (TYPE)i : TYPE_MAX"
+local PLACE, PLACE_OF_NAN = "x[i] == m ? (TYPE)i : TYPE_MAX", "x[i] != x[i] ? (TYPE)i : TYPE_MAX"
 local PLACES = { integer = "x[i] == m[i] ? (TYPE)i : TYPE_MAX",
   float = "(m[i] == m[i] ? x[i] == m[i] : x[i] != x[i]) ? (TYPE)i : TYPE_MAX" }
 
@@ -140,7 +140,7 @@ local function place(where, operation, x, o)
   local value, of, g = extreme(where, operation, x, o, operands.describe)
   if g then return places(where, value, of, g) end
   local is_nan = value ~= value
-  local how = by_places(described, is_nan and "x[i] != x[i] ? (TYPE)i : TYPE_MAX" or PLACE)
+  local how = by_places(described, is_nan and PLACE_OF_NAN or PLACE)
   local index = reduce.all(where, "min(a, b)", is_nan and x or { x = x, m = value }, how)
   return index + 1, value
 end

@@ -164,10 +164,10 @@ end
 --- The kernel at a place, built by `reduce.build_elements` or `reduce.build_rest` unless it is there.
 local function kernel_at(place, build_kernel, where, device, row, r, lanes)
   if not place[build_kernel] then
+    local once = is_once(row, r.results) and 1 or nil
     place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
     place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
-      { LANES = lanes, ONE_LAUNCH = is_once(row, r.results) and 1 or nil,
-        TOLD = is_once(row, r.results) and 1 or nil, TURNS = takes_turns(row, r.results) and 1 or nil })
+      { LANES = lanes, ONE_LAUNCH = once, TOLD = once, TURNS = takes_turns(row, r.results) and 1 or nil })
   end
   return place[build_kernel]
 end
