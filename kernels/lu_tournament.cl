@@ -122,13 +122,15 @@ INLINE void compare(const Entry *e, const int r, Candidate *c) {
   c->pivot = e->x[0];
 }
 
-INLINE Candidate candidate_of(const Entry *e) {
-  Candidate c = {.key = 0, .own = 0, .pivot = 0};
-#define COMPARE(r) compare(&e[r], r, &c);
+/* Results by pointers: of a function that returns a struct, clang 14 makes an intrinsic that Oclgrind lacks. */
+INLINE void find_candidate(const Entry *e, Candidate *c) {
+  c->key = 0;
+  c->own = 0;
+  c->pivot = 0;
+#define COMPARE(r) compare(&e[r], r, c);
   EACH_ENTRY(COMPARE)
-  const REAL scale = SCALE(fabs(c.pivot)), inverse = inverse_of(c.pivot * scale);
-  c.inverse = (PAIR)(c.pivot != 0 ? inverse : 0, scale);
-  return c;
+  const REAL scale = SCALE(fabs(c->pivot)), inverse = inverse_of(c->pivot * scale);
+  c->inverse = (PAIR)(c->pivot != 0 ? inverse : 0, scale);
 }
 
 /* An entry's row, of which `left` elements are not multipliers, zeros behind them. */
@@ -196,8 +198,8 @@ INLINE uint winner_of_group(__local const KEY *largest, const uint lane) {
   return winner;
 }
 
-INLINE Pivot elect(__local Board *board, const int k, const int t, const Candidate *c,
-                   const Entry *e, const int width) {
+INLINE void elect(__local Board *board, const int k, const int t, const Candidate *c,
+                  const Entry *e, const int width, Pivot *p) {
   const int turn = k & 1;
   const uint warp = t / WARP, lane = t % WARP, mine = winner_of_warp(c->key);
   if (lane == mine) {
@@ -212,9 +214,9 @@ INLINE Pivot elect(__local Board *board, const int k, const int t, const Candida
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint winner = winner_of_group(board->largest[turn], lane);
-  const Pivot p = {board->rows[turn][winner], board->inverses[turn][winner],
-                   c->key != 0 && warp == winner && lane == mine};
-  return p;
+  p->row = board->rows[turn][winner];
+  p->inverse = board->inverses[turn][winner];
+  p->is_chosen = c->key != 0 && warp == winner && lane == mine;
 }
 #else
 #define SIDE_BY_SIDE 32 /* work-items that search first */
@@ -227,8 +229,8 @@ typedef struct {
 } Board;
 
 /* Other items may still read the row of the step before when `keys` is written, not when the row is. */
-INLINE Pivot elect(__local Board *board, const int k, const int t, const Candidate *c,
-                   const Entry *e, const int width) {
+INLINE void elect(__local Board *board, const int k, const int t, const Candidate *c,
+                  const Entry *e, const int width, Pivot *p) {
   board->keys[t] = c->key;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < SIDE_BY_SIDE) {
@@ -259,8 +261,9 @@ INLINE Pivot elect(__local Board *board, const int k, const int t, const Candida
     EACH_ENTRY(SHOW_OWN)
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const Pivot p = {board->row, board->inverse, c->key != 0 && t == place};
-  return p;
+  p->row = board->row;
+  p->inverse = board->inverse;
+  p->is_chosen = c->key != 0 && t == place;
 }
 #endif
 
@@ -355,8 +358,10 @@ INLINE void subtract(const REAL l, const REAL *q, const int width, Entry *e) {
 
 /* Step k, in which `width` elements are not zero. */
 INLINE void eliminate(__local Board *board, const int k, const int t, const int width, Entry *e) {
-  const Candidate c = candidate_of(e);
-  const Pivot p = elect(board, k, t, &c, e, width);
+  Candidate c;
+  Pivot p;
+  find_candidate(e, &c);
+  elect(board, k, t, &c, e, width, &p);
   REAL q[COLUMNS], l[SHARE];
 #define READ(j) \
   if ((j) % 4 == 0 && (j) < width) { \
