@@ -22,9 +22,10 @@
  * block of the batch, 0 before a launch and behind it. Else parts is 1.
  *
  * A has BM * ceil(m / BM) columns (ALONG: rows), B has BN * ceil(n / BN); both have slices * BK rows
- * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, b0, lda, ldb, a1
- * and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C is not read. WIDE: c0,
- * ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C, 1, batch * parts; local size ITEMS.
+ * (ALONG: columns). With EDGES they have m, n and k, and zeros are taken for what is outside. a0, lda and a1
+ * are multiples of UNIT_A, b0, ldb and b1 of UNIT_B, c0, ldc and c1 with WIDE of 4. Work-groups follow one another
+ * as in gemm_blocks. With beta 0, C is not read. Global size: ITEMS times the blocks of C, 1, batch * parts;
+ * local size ITEMS.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -59,6 +60,12 @@
 #ifndef EDGES
 #define EDGES 0 /* 1: C's last blocks and the last slice may be parts of one */
 #endif
+#ifndef UNIT_A
+#define UNIT_A 4 /* elements of A that are copied at a time: 4, 2 or 1; ITEMS and a line's units go evenly */
+#endif
+#ifndef UNIT_B
+#define UNIT_B 4
+#endif
 #ifndef ONE_LAUNCH
 #define ONE_LAUNCH 0 /* 1: k goes in parts; among GPUs on NVIDIA's alone */
 #endif
@@ -81,24 +88,47 @@
 #define LINE_A (ALONG ? BK + 4 : BM)
 #define SIZE_A (ALONG ? BM * LINE_A : BK * LINE_A)
 
+#ifdef __NV_CL_C_VERSION
+#define KEEP(x) asm volatile("" : "+l"(x));
+#else
+#define KEEP(x)
+#endif
 #if EDGES
 #define COPY_THERE COPY_FOUR
 #else
 #define COPY_THERE(to, from, count) COPY(to, from)
 #endif
 /* Copies a slice of WIDTH elements a line, ITEMS quads at a time: of `lines` lines and `width` of their elements. */
-#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE, lines, width)                      \
-  _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                               \
-    const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;   \
-    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col],             \
-               (int)line < lines ? clamp(width - (int)col, 0, 4) : 0)                      \
+#define COPY_QUADS(slice, from, ld, QUADS, WIDTH, LINE, lines, width)                                 \
+  _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                                          \
+    const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;              \
+    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col],                        \
+               (int)line < lines ? clamp(width - (int)col, 0, 4) : 0)                                 \
   }
-/* Those of a step, and goes on to the next one. */
+/* The same UNIT elements an item at a time, as many lines at once as they are or parts of one. One address goes from
+   line to line: with one for each the compiler runs out of registers. */
+#define COPY_BY_UNITS(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                        \
+  {                                                                                                   \
+    const uint first = item / ((WIDTH) / UNIT), place = item % ((WIDTH) / UNIT);                      \
+    __global const REAL *own = (from) + (ulong)first * ld + place * UNIT;                             \
+    _Pragma("unroll") for (int q = 0; q < 4 / UNIT * QUADS; q += ITEMS) {                             \
+      const uint line = q / ((WIDTH) / UNIT) + first, col = (q % ((WIDTH) / UNIT) + place) * UNIT;    \
+      COPY_UNIT(UNIT, &(slice)[line * (LINE) + col], own,                                             \
+                !EDGES ? UNIT : (int)line < lines ? clamp(width - (int)col, 0, UNIT) : 0)             \
+      own += ITEMS < (WIDTH) / UNIT ? ITEMS * UNIT : ITEMS / ((WIDTH) / UNIT) * ld;                   \
+      if (ITEMS < (WIDTH) / UNIT && (q + ITEMS) % ((WIDTH) / UNIT) == 0) own += ld - (WIDTH);         \
+      KEEP(own)                                                                                       \
+    }                                                                                                 \
+  }
+#define COPY_SLICE(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                           \
+  if (UNIT < 4) COPY_BY_UNITS(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                \
+  else { COPY_QUADS(slice, from, ld, QUADS, WIDTH, LINE, lines, width) }
+/* The slices of a step, and goes on to the next one. */
 #define COPY_SLICES(stage)                                                                            \
   {                                                                                                   \
-    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A, (ALONG ? rows : rest), \
-               (ALONG ? rest : rows))                                                                 \
-    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN, rest, columns)            \
+    COPY_SLICE(UNIT_A, slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A,             \
+               (ALONG ? rows : rest), (ALONG ? rest : rows))                                          \
+    COPY_SLICE(UNIT_B, slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN, rest, columns)    \
     a += ALONG ? BK : BK * lda;                                                                       \
     b += BK * ldb;                                                                                    \
     rest -= BK;                                                                                       \

@@ -170,7 +170,13 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
   local lda = along == 1 and up(depth, 4) or up(m, 4)
   local size_a, size_b = lda * (along == 1 and m or depth), wide_n * depth
   run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * size_a), 4, lda, size_a, reals(2 * size_b), 0,
-    wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
+    wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint"))
+  defines.UNIT_A, defines.UNIT_B = 1, 2
+  local ldb = up(n, 2) + 2
+  lda = (along == 1 and depth or m) + 1
+  size_a, size_b = part(along == 1 and m or depth, along == 1 and depth or m, lda, 0), up(part(depth, n, ldb, 0), 2)
+  run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(1 + 2 * size_a), 1, lda, size_a, reals(2 * size_b), 0,
+    ldb, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
 
 by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do
   transposes(function(transpose, wide)

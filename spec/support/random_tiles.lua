@@ -4,7 +4,7 @@
 --
 -- They take two matrices a and b that are mostly read, two matrices c and d, two vectors u and v and an array w of
 -- three dimensions that are mostly written, a matrix p and a vector q of integers, a float x, an integer m from 3 to 5,
--- and n. Loop variables stay between 3 and n + 2 and arrays have n + 4 elements in each dimension.
+-- and n. Loop variables are 3, or between 3 and n + 2, and arrays have n + 5 elements in each dimension.
 
 local random_expressions = require "spec.support.random_expressions"
 
@@ -248,7 +248,7 @@ function random_tiles.arguments(n)
   local function integer() return math.random(-9, 9) end
   local list = {}
   for i, name in ipairs { "a", "b", "c", "d", "u", "v", "w", "p", "q" } do
-    list[i] = array(RANKS[name], n + 4, i > 7 and integer or float)
+    list[i] = array(RANKS[name], n + 5, i > 7 and integer or float)
   end
   if chance(8) then list[3] = list[pick { 1, 4 }] end
   table.move({ math.random() * 2, math.random(3, 5), n }, 1, 3, #list + 1, list)

@@ -117,11 +117,11 @@ typedef struct {
 } Question;
 
 static Question question_of(const clc_Multiply *x) {
-  const int operands[] = {x->transa != 0,    x->transb != 0,  clc_isquad(&x->a),
-                          clc_isquad(&x->b), x->a.stride > 0, x->b.stride > 0};
+  const size_t operands[] = {x->transa != 0,    x->transb != 0,  clc_unitof(&x->a),
+                             clc_unitof(&x->b), x->a.stride > 0, x->b.stride > 0};
   Question q = {x->m, x->n, x->k, x->batch, 0};
   for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
-    q.operands = 2 * q.operands + (operands[i] != 0);
+    q.operands = 8 * q.operands + operands[i];
   return q;
 }
 

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define SINGLY 0.05 /* of its time a product takes longer that copies an operand by elements */
+
 static const clc_Field fields[] = {
     {"bm", offsetof(clc_Tile, bm), "BM"},     {"bn", offsetof(clc_Tile, bn), "BN"},
     {"bk", offsetof(clc_Tile, bk), "BK"},     {"tm", offsetof(clc_Tile, tm), "TM"},
@@ -30,15 +32,35 @@ static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
   return (Side){&x->b, "gemm b", !x->transb, 0, x->n, clc_roundup(x->n, p->shape.bn)};
 }
 
+/* What a kernel can do with operands: take zeros for what is outside, and copy fewer elements at a
+   time than four where rows do not begin on quads. */
+enum { EDGES = 1, UNITS = 2 };
+
 /* Whether the lines of an operand lie as the kernel reads them. */
-static int is_straight(const Side *side) {
-  return side->is_k_first != side->is_along && clc_isquad(side->stored);
+static int is_straight(const Side *side, int can) {
+  return side->is_k_first != side->is_along && (clc_isquad(side->stored) || (can & UNITS) != 0);
 }
 
-/* Whether the kernel can read an operand where it lies, without a transpose, and without zeros
+/* Whether the kernel can read an operand where it lies: without a transpose, and without zeros
    around it unless it takes them for what is outside. */
-static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int edges) {
-  return is_straight(side) && (edges || (side->length == side->padded && x->k == k));
+static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int can) {
+  return is_straight(side, can) &&
+         ((can & EDGES) != 0 || (side->length == side->padded && x->k == k));
+}
+
+/* How many elements it copies at a time. */
+static size_t unit_of(const Side *side, const clc_Multiply *x, size_t k, int can) {
+  return is_ready(side, x, k, can) ? clc_unitof(side->stored) : 4;
+}
+
+/* Of its time a product takes longer by that. */
+static double loss_of(size_t unit) {
+  return unit == 4 ? 0 : SINGLY / (double)unit;
+}
+
+/* Work-items of a group. */
+static size_t items_of(const clc_Tile *s) {
+  return s->bm / s->tm * (s->bn / s->tn) * s->ways;
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -53,7 +75,7 @@ typedef struct {
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
   clc_Parts parts;   /* that a launch of its own adds up */
   clc_Buffer *sums, *ended;
-  int has_edges;
+  int can;
 } Means;
 
 /* Elements of k that are read: whole slices, as many for each part that a launch of its own adds
@@ -62,30 +84,44 @@ static size_t depth_of(const clc_Plan *p, const clc_Multiply *x) {
   return p->is_once ? clc_roundup(x->k, p->shape.bk) : p->parts * p->depth;
 }
 
-/* Whether zeros are taken for what is outside of operands that are read where they lie. */
-static int has_edges(const clc_Plan *p, const clc_Multiply *x) {
-  const Side a = side_of_a(x, p), b = side_of_b(x, p);
-  const int is_whole =
-      a.length == a.padded && b.length == b.padded && x->k == clc_roundup(x->k, p->shape.bk);
-  const int is_one = p->parts == 1 || p->is_once;
-  return !is_whole && is_one && (is_straight(&a) || is_straight(&b));
+/* Whether work-items copy whole lines of so many elements, or the same part of each. */
+static int goes_evenly(const clc_Tile *s, size_t width) {
+  const size_t items = items_of(s);
+  return width % 2 == 0 && (items % width == 0 || width / 2 % items == 0);
 }
 
-/* Microseconds that packing takes. */
-static double time_of_sides(const clc_Plan *p, const clc_Multiply *x, int edges) {
+/* What gemm_pipelined can do for a product. Blocks that read A as it lies have registers to copy
+   elements; larger ones would lose a quarter of their rate, and packing costs less. Edges are only
+   where it is told of all of k. */
+static int abilities(const clc_Plan *p, const clc_Multiply *x) {
+  const clc_Tile *s = &p->shape;
+  const Side a = side_of_a(x, p), b = side_of_b(x, p);
+  const int is_even = goes_evenly(s, s->bm) && goes_evenly(s, s->bn) && goes_evenly(s, s->bk);
+  const int units = s->along > 0 && is_even ? UNITS : 0;
+  const int is_whole =
+      a.length == a.padded && b.length == b.padded && x->k == clc_roundup(x->k, s->bk);
+  const int is_one = p->parts == 1 || p->is_once;
+  const int has_edges = !is_whole && is_one && (is_straight(&a, units) || is_straight(&b, units));
+  return units | (has_edges ? EDGES : 0);
+}
+
+/* Microseconds that packing takes, and reading one element at a time. */
+static double time_of_sides(const clc_Plan *p, const clc_Multiply *x, int can) {
   const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
   const size_t k = depth_of(p, x);
   double time = 0;
-  if (p->is_along && !is_ready(&sides[0], x, k, edges)) return INFINITY;
+  if (p->is_along && !is_ready(&sides[0], x, k, can)) return INFINITY;
   for (int i = 0; i < 2; i++)
-    if (!is_ready(&sides[i], x, k, edges))
+    if (!is_ready(&sides[i], x, k, can))
       time +=
           clc_timeofpacking(p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
+    else
+      time += p->time * loss_of(unit_of(&sides[i], x, k, can));
   return time;
 }
 
 static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
-  return time_of_sides(p, x, has_edges(p, x));
+  return time_of_sides(p, x, abilities(p, x));
 }
 
 /* Tensor cores have whole blocks. */
@@ -95,7 +131,7 @@ static double time_of_whole(const clc_Plan *p, const clc_Multiply *x) {
 
 static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
                               const Means *means, size_t length) {
-  if (is_ready(side, x, k, means->has_edges)) return NULL;
+  if (is_ready(side, x, k, means->can)) return NULL;
   return clc_pushscratch(L, side->stored->b->device, side->use, side->stored->b->dtype,
                          count_of(side, x) * k * length);
 }
@@ -120,9 +156,7 @@ static size_t blocks_of(const clc_Plan *p, const clc_Multiply *x) {
 
 /* So many times the blocks of C. */
 static clc_Range range_of(const clc_Plan *p, const clc_Multiply *x, size_t times) {
-  const clc_Tile *s = &p->shape;
-  const size_t items = s->bm / s->tm * (s->bn / s->tn) * s->ways;
-  return clc_batchrange(blocks_of(p, x), 1, x->batch * times, items, 1);
+  return clc_batchrange(blocks_of(p, x), 1, x->batch * times, items_of(&p->shape), 1);
 }
 
 /* With edges, or parts that the last group of a block adds up. */
@@ -140,7 +174,7 @@ static void multiply_once(lua_State *L, const Means *means, const clc_Plan *plan
 
 static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
-  if (plan->is_once || means->has_edges) {
+  if (plan->is_once || (means->can & EDGES) != 0) {
     multiply_once(L, means, plan, x, a, b);
     return;
   }
@@ -157,9 +191,9 @@ static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, con
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
  */
-static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int edges, size_t block) {
+static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int can, size_t block) {
   const size_t limit = clc_scratchlimit(side->stored->b->device, side->stored->b->dtype);
-  if (is_ready(side, x, k, edges)) return side->padded;
+  if (is_ready(side, x, k, can)) return side->padded;
   return limit / (count_of(side, x) * k * block) * block;
 }
 
@@ -192,15 +226,16 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   const clc_Tile s = plan->shape;
   const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
   const size_t k = depth_of(plan, x);
-  Means means = {.has_edges = products == 0 && has_edges(plan, x)};
-  const size_t m = part_of(&one, x, k, means.has_edges, s.bm);
-  const size_t n = part_of(&other, x, k, means.has_edges, s.bn);
+  Means means = {.can = products == 0 ? abilities(plan, x) : 0};
+  const size_t m = part_of(&one, x, k, means.can, s.bm);
+  const size_t n = part_of(&other, x, k, means.can, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
   means.multiply = clc_tailored(
       L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
       {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
       {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
-      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", means.has_edges != 0});
+      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", (means.can & EDGES) != 0},
+      {"UNIT_A", unit_of(&one, x, k, means.can)}, {"UNIT_B", unit_of(&other, x, k, means.can)});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL) means.pack_a = clc_getpack(L, one.stored, !one.is_k_first);

@@ -16,8 +16,13 @@
 
 /* --- parts ---------------------------------------------------------------- */
 
+size_t clc_unitof(const clc_Matrix *x) {
+  const size_t all = x->offset | x->ld | x->stride;
+  return all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+}
+
 int clc_isquad(const clc_Matrix *x) {
-  return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
+  return clc_unitof(x) == 4;
 }
 
 clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy) {

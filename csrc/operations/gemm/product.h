@@ -6,7 +6,10 @@
 #include "gemm.h"
 #include "operations/operations.h"
 
-/* Whether a matrix's rows can be accessed four elements at a time. */
+/* How many elements of a matrix's rows can be accessed at a time: 4, 2 or 1. */
+size_t clc_unitof(const clc_Matrix *x);
+
+/* Whether it is four. */
 int clc_isquad(const clc_Matrix *x);
 
 /* The part of a product that computes m x n elements of C from (i, j) on, as far as there are. */

@@ -45,7 +45,7 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 3, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
+    is_tried = 4, kernel = "pipelined", least = 1 << 20, launch = 7, stream = 3000, part = 880, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
       { bm = 64, bn = 128, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 14500, full = 54200 },
       { bm = 64, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, held = 3, alone = 38500, full = 47900, two = 43000,
