@@ -6,7 +6,6 @@ local report = require "clcompute.report"
 
 local RESULTS = "examples/results/"
 local peers, nests = report.read(RESULTS .. "peers-pocl.jsonl"), report.read(RESULTS .. "peers-loops-pocl.jsonl")
-local vendor = report.read(RESULTS .. "h200/vendor.jsonl")
 local gpu = report.read(RESULTS .. "peers-nvidia.jsonl")
 
 -- --- cells ------------------------------------------------------------------------------------------------
@@ -35,14 +34,6 @@ local function find(rows, group, name)
     if row.group == group and row.line:find(name, 1, true) == 1 then return row end
   end
   error("no kept row of " .. group .. ", " .. name)
-end
-
---- Rates of products and times of solves on an H200, by series.
-local function of_vendor(section, series, n)
-  for _, row in ipairs(vendor) do
-    if row.section == section and row.series == series and row.params.n == n then return row.value end
-  end
-  error(("no kept row of %s, %s, %d"):format(section, series, n))
 end
 
 -- --- tables -----------------------------------------------------------------------------------------------
@@ -114,32 +105,6 @@ function figures.further()
   return lines
 end
 
---- Products and linear systems on an H200, beside NVIDIA's libraries.
-function figures.h200()
-  local sizes = { 1024, 2048, 4096, 8192, 16384 }
-  local lines = { head("n", table.unpack(sizes)) }
-  local function add(title, section, series, against, cell)
-    local cells = {}
-    for i, n in ipairs(sizes) do
-      local value = of_vendor(section, series, n)
-      cells[i] = cell(value) .. (against and (" (%.2f)"):format(against(value, n)) or "")
-    end
-    lines[#lines + 1] = line(title, table.unpack(cells))
-  end
-  local function rate(value) return digits(value / 1e12) end
-  local function milliseconds(value) return digits(value * 1e3) end
-  local function over(series) return function(value, n) return value / of_vendor("products", series, n) end end
-  add("cublasSgemm, TFLOP/s", "products", "cublasSgemm", nil, rate)
-  add('`precision = "float"`', "products", '"float"', over "cublasSgemm", rate)
-  add('`precision = "float-tensor"`', "products", '"float-tensor"', over "cublasSgemm", rate)
-  add("cuBLAS TF32, TFLOP/s", "products", "cuBLAS TF32", nil, rate)
-  add('`precision = "tf32"`', "products", '"tf32"', over "cuBLAS TF32", rate)
-  add("cuSOLVER, getrf + getrs, ms", "solves", "cuSOLVER", nil, milliseconds)
-  add("`cl.lu`, `solve`, ms", "solves", "cl.lu and solve",
-    function(value, n) return of_vendor("solves", "cuSOLVER", n) / value end, milliseconds)
-  return lines
-end
-
 --- A few of each: the front page's.
 function figures.summary()
   local lines = { head("operation", "ours", "theirs", "ratio") }
@@ -148,12 +113,10 @@ function figures.summary()
     lines[#lines + 1] = line(title, time(row.value), ("%s (%s)"):format(time(row.peer_value), row.against),
       ratio(row.times))
   end
-  local function add_h200(title, section, series, peer, n)
-    local ours, theirs = of_vendor(section, series, n), of_vendor(section, peer, n)
-    local is_time = section == "solves"
-    local function cell(value) return is_time and time(value) or digits(value / 1e12) .. " TFLOP/s" end
-    lines[#lines + 1] = line(title, cell(ours), ("%s (%s)"):format(cell(theirs), peer),
-      ratio(is_time and theirs / ours or ours / theirs))
+  local function add_rate(title, group, name)
+    local row = find(gpu, group, name)
+    lines[#lines + 1] = line(title, digits(row.gflops / 1e3) .. " TFLOP/s",
+      ("%s TFLOP/s (%s)"):format(digits(row.peer_gflops / 1e3), row.against), ratio(row.times))
   end
   add("`cl.gemm`, n = 2048", peers, "sgemm", "n = 2048")
   add("`cl.gemm`, n = 1024", peers, "sgemm", "n = 1024")
@@ -166,9 +129,11 @@ function figures.summary()
   add("loop nest in Lua: Jacobi, 1024 x 1024, 100 steps", nests, "loops in floats", "jac2d")
   add("loop nest in Lua: LU, n = 1024", nests, "loops in floats", "lud 1024")
   add("loop nest in Lua: Gauss-Seidel, n = 512", nests, "loops in floats", "gs 512")
-  add_h200("H200: `cl.gemm`, n = 8192", "products", '"float"', "cublasSgemm", 8192)
-  add_h200('H200: `cl.gemm`, "float-tensor", n = 8192', "products", '"float-tensor"', "cublasSgemm", 8192)
-  add_h200("H200: `cl.lu` and `solve`, n = 4096", "solves", "cl.lu and solve", "cuSOLVER", 4096)
+  add_rate("H200: `cl.gemm`, n = 8192", "sgemm", "n = 8192")
+  add_rate('H200: `cl.gemm`, "float-tensor", n = 8192', "float-tensor", "n = 8192")
+  add("H200: `cl.lu` and `solve`, n = 4096", gpu, "lu and solve", "n = 4096")
+  add("H200: `cl.sum`, 2^24", gpu, "sum", "n = 16777216")
+  add("H200: 2000 systems of 64 x 64 at once", gpu, "batches of systems", "2000 of n = 64")
   return lines
 end
 
