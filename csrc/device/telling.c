@@ -105,7 +105,7 @@ static int count_told(Trial *t, const cl_uint *words) {
   return told;
 }
 
-/* count_told(device) --> of eight words, 0 but on NVIDIA's GPUs; nil where there is no room for a
+/* count_told(device) --> of eight words, 0 where commands do not begin at once; nil where there is no room for a
  * trial */
 static int device_count_told(lua_State *L) {
   const clc_Device *d = clc_checkopen(L, 1);
@@ -143,7 +143,22 @@ void clc_dropteller(clc_Device *d) {
   drop_kernel(&d->teller);
 }
 
+/* begin_at_once(device, boolean): whether it is taken for one whose commands do, with a landing;
+   for specs, as drivers of processors write to the host's memory too */
+static int device_begin_at_once(lua_State *L) {
+  clc_Device *d = clc_checkopen(L, 1);
+  clc_Context *c = d->context;
+  const int has_host_memory = c->has_host_memory;
+  c->begins_at_once = lua_toboolean(L, 2);
+  c->has_host_memory = 0;
+  clc_makelanding(d);
+  c->has_host_memory = has_host_memory;
+  return 0;
+}
+
 void clc_opentelling(lua_State *L) {
-  static const luaL_Reg functions[] = {{"count_told", device_count_told}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"begin_at_once", device_begin_at_once},
+                                       {"count_told", device_count_told},
+                                       {NULL, NULL}};
   clc_addinternal(L, functions);
 }
