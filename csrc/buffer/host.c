@@ -251,6 +251,32 @@ static int host_write(lua_State *L) {
   return 1;
 }
 
+/* --- files ----------------------------------------------------------------- */
+
+static FILE *check_file(lua_State *L, int arg) {
+  const luaL_Stream *file = luaL_checkudata(L, arg, LUA_FILEHANDLE);
+  luaL_argcheck(L, file->closef != NULL, arg, "an open file expected");
+  return file->f;
+}
+
+/* fill_host(host array, file) --> elements read, fewer at the file's end; or nil, reason, code */
+static int fill_host(lua_State *L) {
+  const Host *a = check_still(L, 1);
+  FILE *file = check_file(L, 2);
+  const size_t n = a->count > 0 ? fread(a->elements, a->dtype->size, a->count, file) : 0;
+  if (n < a->count && ferror(file)) return luaL_fileresult(L, 0, NULL);
+  lua_pushinteger(L, (lua_Integer)n);
+  return 1;
+}
+
+/* store_host(host array, file) --> true; or nil, reason, code */
+static int store_host(lua_State *L) {
+  const Host *a = check_still(L, 1);
+  FILE *file = check_file(L, 2);
+  const size_t n = a->count > 0 ? fwrite(a->elements, a->dtype->size, a->count, file) : 0;
+  return luaL_fileresult(L, n == a->count, NULL);
+}
+
 static int host_show(lua_State *L) {
   const Host *a = check_host(L, 1);
   lua_pushfstring(L, "%s host array %I for ", a->dtype->name, (LUAI_UACINT)a->count);
@@ -334,4 +360,7 @@ void clc_openhosts(lua_State *L) {
   clc_addrelease(L, &clc_hosttype);
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_addmethods(L, &clc_buffertype, of_buffer);
+  static const luaL_Reg internal[] = {
+      {"fill_host", fill_host}, {"store_host", store_host}, {NULL, NULL}};
+  clc_addinternal(L, internal);
 }

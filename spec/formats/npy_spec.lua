@@ -118,8 +118,8 @@ helper.describe_each("a .npy file", function(d)
   end)
 
   it("passes in pieces when it is large", function()
-    local n = helper.is_simulator(d) and 4 or 1100000
-    local b = d:random("ushort", n, 5) -- 11 MB, and no whole number of pieces
+    local n = helper.is_simulator(d) and 4 or 2000003
+    local b = d:random("ushort", n, 5) -- 20 MB, and no whole number of pieces
     b:save(path)
     local c = d:load(path)
     assert.is_true(b:string() == c:string())
@@ -351,19 +351,22 @@ describe("a .npy file", function()
     assert.same({ 1, 2, 3 }, d:load(b:save(long) and long):read())
   end)
 
-  it("survives a full disk: the old one stays, the new part goes", function()
-    write_file("old")
-    write_file(([[
-      local cl = require "clcompute"
-      local ok, message = pcall(function() cl.device():zeros("float", 100000):save(%q) end)
-      print(ok, message)]]):format(path), folder .. "/full.lua")
-    local pipe = io.popen(("sh -c \"trap '' XFSZ; ulimit -f 8; %s %s/full.lua\" 2>&1"):format(helper.lua, folder))
-    local output = pipe:read("a")
-    pipe:close()
-    assert.truthy(output:find("array.npy: File too large", 1, true), output)
-    assert.equal("old", read_file())
-    assert.is_nil(io.popen("ls -A " .. folder .. " | grep clcompute-"):read("a"):match("%S"))
-  end)
+  for kilobytes, n in pairs { [4] = 100000, [10000] = 5000000 } do -- at once; by host arrays
+    it(("of %d floats survives a full disk: the old one stays, the new part goes"):format(n), function()
+      write_file("old")
+      write_file(([[
+        local cl = require "clcompute"
+        local ok, message = pcall(function() cl.device():zeros("float", %d):save(%q) end)
+        print(ok, message)]]):format(n, path), folder .. "/full.lua")
+      local limited = "sh -c \"trap '' XFSZ; ulimit -f %d; %s %s/full.lua\" 2>&1"
+      local pipe = io.popen(limited:format(2 * kilobytes, helper.lua, folder))
+      local output = pipe:read("a")
+      pipe:close()
+      assert.truthy(output:find("array.npy: File too large", 1, true), output)
+      assert.equal("old", read_file())
+      assert.is_nil(io.popen("ls -A " .. folder .. " | grep clcompute-"):read("a"):match("%S"))
+    end)
+  end
 
   it("has its module loaded with the first call only", function()
     local _, output = helper.run [[

@@ -4,9 +4,12 @@
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
 
+local internal = require "clcompute.core.internal"
+
 local npy = {}
 
 local PIECE = 4 * 1024 * 1024 -- bytes
+local MUCH = 4 * PIECE -- for so many bytes host arrays, which a driver pins, are worth it
 local LARGEST_RANGE = 2 ^ 30 | 0 -- work-items of a launch
 local SAME_SIZE = { [1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong" }
 
@@ -211,10 +214,12 @@ local function check_length(file, h)
   file:seek("set", h.start)
 end
 
+local SHORTER = "the file became shorter while it was read"
+
 local function read_exactly(file, n)
   local bytes, message = file:read(n)
   if message then fail("%s", message) end
-  if not bytes or #bytes < n then fail("the file became shorter while it was read") end
+  if not bytes or #bytes < n then fail(SHORTER) end
   return bytes
 end
 
@@ -233,10 +238,33 @@ local function flat_of(buffer, count)
   return meta and meta.flat(buffer) or buffer:reshape(count)
 end
 
+--- Whether elements pass between a buffer of one device and a file of the system by host arrays.
+local function passes_directly(file, flat, bytes)
+  return bytes >= MUCH and io.type(file) == "file" and not getmetatable(flat) -- which spread buffers show
+end
+
+--- The whole pieces of a file: one host array is on its way while the file fills the other. Returns the first element
+-- behind them.
+local function load_pieces(file, flat, piece, count)
+  local one <close> = flat.device:host(flat.dtype, piece)
+  local other <close> = flat.device:host(flat.dtype, piece)
+  local now, before = one, other
+  for first = 1, count - piece + 1, piece do
+    local n, message = internal.fill_host(now, file)
+    if message then fail("%s", message) end
+    if n < piece then fail(SHORTER) end
+    flat:write(now, first)
+    now, before = before, now
+  end
+  return count // piece * piece + 1
+end
+
 --- Copies the elements to a one-dimensional buffer as they come.
 local function load_elements(file, h, flat)
   local swap, piece = swapper(h), PIECE // h.size
-  for first = 1, h.count, piece do
+  local is_direct = not h.swapped and passes_directly(file, flat, h.count * h.size)
+  local start = is_direct and load_pieces(file, flat, piece, h.count) or 1
+  for first = start, h.count, piece do
     local n = math.min(piece, h.count - first + 1)
     flat:write(swap(read_exactly(file, n * h.size)), first)
   end
@@ -274,7 +302,27 @@ end
 
 -- --- saving --------------------------------------------------------------------------------------
 
---- Writes a buffer to an open file; returns nil and the reason where it fails.
+local function store(array, file)
+  local ok, message = internal.store_host(array, file)
+  if not ok then fail("%s", message) end
+end
+
+--- The other way round: the file takes one host array while the device fills the other.
+local function save_pieces(file, flat, piece, count)
+  local one <close> = flat.device:host(flat.dtype, piece)
+  local other <close> = flat.device:host(flat.dtype, piece)
+  local now, before = one, nil
+  for first = 1, count - piece + 1, piece do
+    local part <close> = flat:view(first, first + piece - 1)
+    part:read_async(now)
+    if before then store(before, file) end
+    now, before = before or other, now
+  end
+  store(before, file)
+  return count // piece * piece + 1
+end
+
+--- Writes a buffer to an open file; returns nil and the reason where that fails, or raises it.
 function npy.write(file, buffer)
   local shape = buffer.shape
   local count = 1
@@ -283,7 +331,8 @@ function npy.write(file, buffer)
   if not ok or count == 0 then return ok, message end
   local flat <close> = flat_of(buffer, count)
   local piece = PIECE * count // buffer.bytes
-  for first = 1, count, piece do
+  local start = passes_directly(file, flat, buffer.bytes) and save_pieces(file, flat, piece, count) or 1
+  for first = start, count, piece do
     local part <close> = flat:view(first, math.min(first + piece - 1, count))
     ok, message = file:write(part:string())
     if not ok then return nil, message end
