@@ -282,7 +282,8 @@ local function describe_sequences(device)
 
     it("refuse each call that blocks, naming it", function()
       local other = d:zeros("int", 4)
-      local e = p.add(4, other, 0)
+      local e, path = p.add(4, other, 0), os.tmpname()
+      finally(function() os.remove(path) end)
       local calls = {
         read = function() x:read() end, string = function() x:string() end, get = function() x:get(1) end,
         index = function() return x[1] end, wait = function() d:wait() end, close = function() d:close() end,
@@ -290,7 +291,7 @@ local function describe_sequences(device)
         ["cl.sum"] = function() local r = cl.sum(x) return r end,
         read_rect = function() d:zeros("int", 2, 2):read_rect() end,
         seconds = function() return e.seconds end,
-        save = function() x:save(os.tmpname()) end,
+        save = function() x:save(path) end,
       }
       for name, call in pairs(calls) do refused(name == "seconds" and "timed" or { "record" }, call) end
       refused({ "read cannot be recorded", "waits" }, calls.read)

@@ -64,7 +64,8 @@ end
 
 --- Shapes, indices and files of matrices.
 function checks.matrices(g)
-  local path = os.tmpname() .. ".npy"
+  local base = os.tmpname()
+  local path = base .. ".npy"
   for _, shape in ipairs { { 0, 3 }, { 3, 5 }, { 13, 11 } } do
     local m, n = shape[1], shape[2]
     local a, x = g:random("int", m, n, { seed = 5 }), d:random("int", m, n, { seed = 5 })
@@ -96,6 +97,7 @@ function checks.matrices(g)
     same(parts, m * n, "parts", m, n)
   end
   os.remove(path)
+  os.remove(base)
 end
 
 --- Reductions and scans along axes, moments and conditions; exact on small integers.

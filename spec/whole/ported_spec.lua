@@ -49,12 +49,14 @@ describe("the ported program", function()
   end
 
   it("image_filter saves its picture", function()
-    local path = os.tmpname() .. ".pgm"
+    local base = os.tmpname()
+    local path = base .. ".pgm"
     run(HERE, helper.lua, "image_filter", path)
     local picture = device:load(path)
     assert.same({ 26, 39 }, picture.shape)
     assert.is_true(picture:get(15, 13) > 200 and picture:get(1, 1) < 40)
     os.remove(path)
+    os.remove(base)
   end)
 
   it("stands in this spec", function()

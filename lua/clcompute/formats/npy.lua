@@ -248,13 +248,13 @@ end
 local function load_pieces(file, flat, piece, count)
   local one <close> = flat.device:host(flat.dtype, piece)
   local other <close> = flat.device:host(flat.dtype, piece)
-  local now, before = one, other
+  local now, later = one, other
   for first = 1, count - piece + 1, piece do
     local n, message = internal.fill_host(now, file)
     if message then fail("%s", message) end
     if n < piece then fail(SHORTER) end
     flat:write(now, first)
-    now, before = before, now
+    now, later = later, now
   end
   return count // piece * piece + 1
 end

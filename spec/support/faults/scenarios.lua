@@ -20,6 +20,16 @@ local function heavy() scenarios[#scenarios].heavy = true end
 
 -- --- devices ------------------------------------------------------------------------------
 
+--- A path that is to be closed: nothing is left of it then.
+local function scratch(extension)
+  local base = os.tmpname()
+  local function close(self)
+    os.remove(self[1])
+    os.remove(base)
+  end
+  return setmetatable({ base .. extension }, { __close = close })
+end
+
 local function is_text(...)
   for _, text in ipairs { ... } do
     if type(text) ~= "string" or text == "" then return false end
@@ -176,7 +186,7 @@ add("Buffer:release", true, function(d)
 end)
 
 add("Buffer:save, Device:load", { { 1, 2 }, { 3, 4 } }, function(d)
-  local path <close> = setmetatable({ os.tmpname() }, { __close = function(self) os.remove(self[1]) end })
+  local path <close> = scratch ""
   d:buffer({ { 1, 2 }, { 3, 4 } }, "int"):save(path[1])
   return d:load(path[1]):read()
 end)
@@ -213,7 +223,7 @@ add("Device:sampler, images as arguments", { 3, 2 }, function(d)
 end)
 
 add("Image:save, Device:load", "abcd", function(d)
-  local path <close> = setmetatable({ os.tmpname() .. ".pgm" }, { __close = function(self) os.remove(self[1]) end })
+  local path <close> = scratch ".pgm"
   d:image("r unorm8", 2, 2):write("abcd"):save(path[1])
   return d:load(path[1]):string()
 end)

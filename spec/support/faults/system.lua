@@ -57,7 +57,9 @@ end
 -- In the one folder that a worker may write to.
 local folder = require("clcompute.doctor.machine").pocl_folder() .. "/isolated"
 os.execute(("mkdir -p '%s'"):format(folder))
-local log = ("%s/%s.faults"):format(folder, os.tmpname():match "[^/]+$")
+local unique = os.tmpname()
+os.remove(unique)
+local log = ("%s/%s.faults"):format(folder, unique:match "[^/]+$")
 local HERE = {
   set = function(nth, times) system_faults.fail(nth, times) end,
   met = function()
