@@ -61,17 +61,18 @@
 #define EDGES 0 /* 1: C's last blocks and the last slice may be parts of one */
 #endif
 #ifndef UNIT_A
-#define UNIT_A 4 /* elements of A that are copied at a time: 4, 2 or 1; ITEMS and a line's units go evenly */
+#define UNIT_A 4 /* elements of A that are copied at a time: 4, or 2 or 1 where a slice's lines divide ITEMS */
 #endif
 #ifndef UNIT_B
 #define UNIT_B 4
 #endif
 #ifndef ONE_LAUNCH
-#define ONE_LAUNCH 0 /* 1: k goes in parts; among GPUs on NVIDIA's alone */
+#define ONE_LAUNCH 0 /* 1: k goes in parts; of GPUs NVIDIA's alone */
 #endif
 
 #include "clcompute/block.h"
 #include "clcompute/copy_async.h"
+#include "clcompute/fence.h"
 #include "clcompute/vector.h"
 
 #define DOWN 8 /* work-items of a warp along m, and along n */
@@ -98,31 +99,31 @@
 #else
 #define COPY_THERE(to, from, count) COPY(to, from)
 #endif
-/* Copies a slice of WIDTH elements a line, ITEMS quads at a time: of `lines` lines and `width` of their elements. */
-#define COPY_QUADS(slice, from, ld, QUADS, WIDTH, LINE, lines, width)                                 \
-  _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                                          \
-    const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;              \
-    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col],                        \
-               (int)line < lines ? clamp(width - (int)col, 0, 4) : 0)                                 \
+/* Copies a slice of COUNT quads, WIDTH elements a line, ITEMS quads at a time: of `lines` lines and `width` of their
+   elements. */
+#define COPY_QUADS(slice, from, ld, COUNT, WIDTH, LINE, lines, width)                                 \
+  _Pragma("unroll") for (int q = 0; q < (COUNT); q += ITEMS) {                                        \
+    const uint quad = q + item, line = quad / ((WIDTH) / 4), col = quad % ((WIDTH) / 4) * 4;          \
+    COPY_THERE(&(slice)[line * (LINE) + col], &(from)[(ulong)line * (ld) + col],                      \
+               (int)line < (lines) ? clamp((width) - (int)col, 0, 4) : 0)                             \
   }
-/* The same UNIT elements an item at a time, as many lines at once as they are or parts of one. One address goes from
-   line to line: with one for each the compiler runs out of registers. */
-#define COPY_BY_UNITS(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                        \
+/* The same UNIT elements an item at a time, whole lines at once. One address goes from line to line: with one for each
+   the compiler runs out of registers. */
+#define COPY_UNITS(UNIT, slice, from, ld, COUNT, WIDTH, LINE, lines, width)                           \
   {                                                                                                   \
-    const uint first = item / ((WIDTH) / UNIT), place = item % ((WIDTH) / UNIT);                      \
-    __global const REAL *own = (from) + (ulong)first * ld + place * UNIT;                             \
-    _Pragma("unroll") for (int q = 0; q < 4 / UNIT * QUADS; q += ITEMS) {                             \
-      const uint line = q / ((WIDTH) / UNIT) + first, col = (q % ((WIDTH) / UNIT) + place) * UNIT;    \
-      COPY_UNIT(UNIT, &(slice)[line * (LINE) + col], own,                                             \
-                !EDGES ? UNIT : (int)line < lines ? clamp(width - (int)col, 0, UNIT) : 0)             \
-      own += ITEMS < (WIDTH) / UNIT ? ITEMS * UNIT : ITEMS / ((WIDTH) / UNIT) * ld;                   \
-      if (ITEMS < (WIDTH) / UNIT && (q + ITEMS) % ((WIDTH) / UNIT) == 0) own += ld - (WIDTH);         \
-      KEEP(own)                                                                                       \
+    const uint unit_line = item / ((WIDTH) / (UNIT)), unit_col = item % ((WIDTH) / (UNIT)) * (UNIT);  \
+    __global const REAL *unit_from = (from) + (ulong)unit_line * (ld) + unit_col;                     \
+    _Pragma("unroll") for (int q = 0; q < (COUNT) * 4 / (UNIT); q += ITEMS) {                         \
+      const uint line = q / ((WIDTH) / (UNIT)) + unit_line;                                           \
+      COPY_UNIT(UNIT, &(slice)[line * (LINE) + unit_col], unit_from,                                  \
+                !EDGES ? (UNIT) : (int)line < (lines) ? clamp((width) - (int)unit_col, 0, UNIT) : 0)  \
+      unit_from += ITEMS / ((WIDTH) / (UNIT)) * (ld);                                                 \
+      KEEP(unit_from)                                                                                 \
     }                                                                                                 \
   }
-#define COPY_SLICE(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                           \
-  if (UNIT < 4) COPY_BY_UNITS(UNIT, slice, from, ld, QUADS, WIDTH, LINE, lines, width)                \
-  else { COPY_QUADS(slice, from, ld, QUADS, WIDTH, LINE, lines, width) }
+#define COPY_SLICE(UNIT, slice, from, ld, COUNT, WIDTH, LINE, lines, width)                           \
+  if ((UNIT) < 4) COPY_UNITS(UNIT, slice, from, ld, COUNT, WIDTH, LINE, lines, width)                 \
+  else { COPY_QUADS(slice, from, ld, COUNT, WIDTH, LINE, lines, width) }
 /* The slices of a step, and goes on to the next one. */
 #define COPY_SLICES(stage)                                                                            \
   {                                                                                                   \
@@ -138,11 +139,6 @@
 
 #define ACC(e) acc[(e) / TN][(e) % TN]
 #define QUADS (BM * BN / 4) /* of a block */
-#ifdef __NV_CL_C_VERSION
-#define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE) /* is enough on processors, where specs have parts too */
-#endif
 #if EDGES || ONE_LAUNCH
 #define MORE                                                                            \
   , const ulong k, const ulong parts, const ulong share, __global REAL *sums, __global uint *ended

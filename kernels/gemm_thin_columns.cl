@@ -44,6 +44,7 @@
 #define ONE_LAUNCH 0 /* 1: parts are added up here, c1 is from matrix to matrix; among GPUs on NVIDIA's alone */
 #endif
 
+#include "clcompute/fence.h"
 #include "clcompute/vector.h"
 
 #if WIDE
@@ -86,11 +87,6 @@
 #if ONE_LAUNCH
 #define LOOKS 8 /* at parts at a time */
 #define SUMS , __global REAL *sums, __global uint *ended
-#ifdef __NV_CL_C_VERSION
-#define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE) /* is enough on processors, where specs have parts too */
-#endif
 #else
 #define SUMS
 #endif

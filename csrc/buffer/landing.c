@@ -29,6 +29,7 @@ static int see_words(clc_Device *d, const volatile uint32_t *words, size_t n) {
   }
   if (seen < n) return 0;
   atomic_thread_fence(memory_order_acquire);
+  d->told++;
   return clc_haveended(&d->flight);
 }
 

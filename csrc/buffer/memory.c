@@ -384,7 +384,7 @@ void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *t
   clc_drain(L, b->device);
   if (n == 0) return;
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
-  clc_makelanding(b->device);
+  if (!b->device->context->has_host_memory) clc_makelanding(b->device);
   clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
   clc_check(L,
             clEnqueueReadBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, byte_offset(b, first),

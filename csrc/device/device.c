@@ -118,7 +118,7 @@ cl_command_queue clc_quickqueue(clc_Device *d) {
 void clc_makelanding(clc_Device *d) {
   const size_t bytes = CLC_LANDING + 8 * CLC_TELLINGS;
   cl_int code;
-  if (d->landing != NULL || d->context->has_host_memory) return;
+  if (d->landing != NULL) return;
   d->pinned = clCreateBuffer(d->context->cl, CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
   if (code != CL_SUCCESS) return;
   d->landing = clEnqueueMapBuffer(d->queue, d->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,

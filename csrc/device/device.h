@@ -32,6 +32,7 @@ struct clc_Device {
   cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
   char *landing;           /* as it is mapped; NULL: there is none yet */
   uint64_t landed;         /* ticket of the last command that read into it */
+  uint64_t told;           /* how many results were seen there */
   unsigned slots;          /* for what kernels tell, behind it: those that are taken */
   clc_Teller teller;
   uint64_t expected[CLC_TELLINGS]; /* the ticket of the launch that each slot is for */
@@ -142,7 +143,7 @@ int clc_mustqueue(clc_Device *d);
    returns. */
 cl_command_queue clc_quickqueue(clc_Device *d);
 
-/* Makes the landing of a GPU, which is of so many bytes, unless it is there, with slots of eight
+/* Makes the landing, which is of so many bytes, unless it is there, with slots of eight
    bytes behind it; nothing is in flight. */
 #define CLC_LANDING 1024
 void clc_makelanding(clc_Device *d);

@@ -143,21 +143,22 @@ void clc_dropteller(clc_Device *d) {
   drop_kernel(&d->teller);
 }
 
-/* begin_at_once(device, boolean): whether it is taken for one whose commands do, with a landing;
-   for specs, as drivers of processors write to the host's memory too */
-static int device_begin_at_once(lua_State *L) {
+/* let_tell(device, boolean) --> how many results were seen where a kernel told them. Whether kernels
+   of a device may tell is for specs: drivers of processors write to the host's memory too. */
+static int device_let_tell(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
-  clc_Context *c = d->context;
-  const int has_host_memory = c->has_host_memory;
-  c->begins_at_once = lua_toboolean(L, 2);
-  c->has_host_memory = 0;
-  clc_makelanding(d);
-  c->has_host_memory = has_host_memory;
-  return 0;
+  d->context->begins_at_once = lua_toboolean(L, 2);
+  if (d->context->begins_at_once)
+    clc_makelanding(d);
+  else
+    clc_dropteller(d);
+  d->teller.asked = 0;
+  lua_pushinteger(L, (lua_Integer)d->told);
+  return 1;
 }
 
 void clc_opentelling(lua_State *L) {
-  static const luaL_Reg functions[] = {{"begin_at_once", device_begin_at_once},
+  static const luaL_Reg functions[] = {{"let_tell", device_let_tell},
                                        {"count_told", device_count_told},
                                        {NULL, NULL}};
   clc_addinternal(L, functions);

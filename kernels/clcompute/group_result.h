@@ -8,6 +8,7 @@
 #ifndef CLC_GROUP_RESULT_H
 #define CLC_GROUP_RESULT_H
 
+#include "fence.h"
 #include "reduction.h"
 
 #ifndef LANES
@@ -18,7 +19,7 @@
 #define LANE_LOADS LANE_ELEMENT(REAL, x)
 #endif
 #ifndef ONE_LAUNCH
-#define ONE_LAUNCH 0 /* 1: no second launch for the results of parts; among GPUs on NVIDIA's alone */
+#define ONE_LAUNCH 0 /* 1: no second launch for the results of parts; of GPUs NVIDIA's alone */
 #endif
 #define PARTS_AT_ONCE 4 /* results of parts on their way at once */
 
@@ -59,11 +60,6 @@ INLINE void clc_halve(__local RESULT *found, const uint me, const uint mine, con
 }
 
 #if ONE_LAUNCH
-#ifdef __NV_CL_C_VERSION
-#define FENCE asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE) /* is enough on processors, where specs have one launch too */
-#endif
 #define FOUND_PARTS                                                                              \
   , __global RESULT *found_parts, const ulong found_parts_first, __global uint *ended, const ulong ended_first
 

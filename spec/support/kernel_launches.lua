@@ -171,12 +171,15 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
   local size_a, size_b = lda * (along == 1 and m or depth), wide_n * depth
   run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(4 + 2 * size_a), 4, lda, size_a, reals(2 * size_b), 0,
     wide_n, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint"))
-  defines.UNIT_A, defines.UNIT_B = 1, 2
-  local ldb = up(n, 2) + 2
-  lda = (along == 1 and depth or m) + 1
-  size_a, size_b = part(along == 1 and m or depth, along == 1 and depth or m, lda, 0), up(part(depth, n, ldb, 0), 2)
-  run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(1 + 2 * size_a), 1, lda, size_a, reals(2 * size_b), 0,
-    ldb, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint")) end end end]]
+  for unit = 1, 2 do
+    defines.UNIT_A, defines.UNIT_B = unit, 3 - unit
+    lda = up(along == 1 and depth or m, unit) + unit
+    local ldb = up(n, 3 - unit) + 3 - unit
+    size_a, size_b = lda * (along == 1 and m or depth), ldb * depth
+    run("gemm_pipelined", range, defines)(m, n, slices, 2, reals(unit + 2 * size_a), unit, lda, size_a,
+      reals(2 * size_b), 0, ldb, size_b, beta, c, 0, ldc, size_c, depth, 1, slices, c, zeros(1, "uint"))
+  end
+  end end end]]
 
 by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 67, 9 }, { 8, 36 } } do
   transposes(function(transpose, wide)

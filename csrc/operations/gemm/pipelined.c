@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-#define SINGLY 0.05 /* of its time a product takes longer that copies an operand by elements */
+/* Of its time a product takes longer that copies an operand by elements: of 0 to 0.2 what chose about
+   the fastest plans for 31 shapes (examples/results/gemm-odd-h200.txt). */
+#define SINGLY 0.05
 
 static const clc_Field fields[] = {
     {"bm", offsetof(clc_Tile, bm), "BM"},     {"bn", offsetof(clc_Tile, bn), "BN"},
@@ -37,20 +39,20 @@ static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
 enum { EDGES = 1, UNITS = 2 };
 
 /* Whether the lines of an operand lie as the kernel reads them. */
-static int is_straight(const Side *side, int can) {
-  return side->is_k_first != side->is_along && (clc_isquad(side->stored) || (can & UNITS) != 0);
+static int is_straight(const Side *side, int abilities) {
+  return side->is_k_first != side->is_along && (clc_isquad(side->stored) || (abilities & UNITS) != 0);
 }
 
 /* Whether the kernel can read an operand where it lies: without a transpose, and without zeros
    around it unless it takes them for what is outside. */
-static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int can) {
-  return is_straight(side, can) &&
-         ((can & EDGES) != 0 || (side->length == side->padded && x->k == k));
+static int is_ready(const Side *side, const clc_Multiply *x, size_t k, int abilities) {
+  return is_straight(side, abilities) &&
+         ((abilities & EDGES) != 0 || (side->length == side->padded && x->k == k));
 }
 
 /* How many elements it copies at a time. */
-static size_t unit_of(const Side *side, const clc_Multiply *x, size_t k, int can) {
-  return is_ready(side, x, k, can) ? clc_unitof(side->stored) : 4;
+static size_t unit_of(const Side *side, const clc_Multiply *x, size_t k, int abilities) {
+  return is_ready(side, x, k, abilities) ? clc_unitof(side->stored) : 4;
 }
 
 /* Of its time a product takes longer by that. */
@@ -75,7 +77,7 @@ typedef struct {
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
   clc_Parts parts;   /* that a launch of its own adds up */
   clc_Buffer *sums, *ended;
-  int can;
+  int abilities;
 } Means;
 
 /* Elements of k that are read: whole slices, as many for each part that a launch of its own adds
@@ -84,44 +86,50 @@ static size_t depth_of(const clc_Plan *p, const clc_Multiply *x) {
   return p->is_once ? clc_roundup(x->k, p->shape.bk) : p->parts * p->depth;
 }
 
-/* Whether work-items copy whole lines of so many elements, or the same part of each. */
+/* Whether work-items copy whole lines of so many elements at once. */
 static int goes_evenly(const clc_Tile *s, size_t width) {
-  const size_t items = items_of(s);
-  return width % 2 == 0 && (items % width == 0 || width / 2 % items == 0);
+  return items_of(s) % width == 0;
 }
 
-/* What gemm_pipelined can do for a product. Blocks that read A as it lies have registers to copy
-   elements; larger ones would lose a quarter of their rate, and packing costs less. Edges are only
-   where it is told of all of k. */
-static int abilities(const clc_Plan *p, const clc_Multiply *x) {
-  const clc_Tile *s = &p->shape;
-  const Side a = side_of_a(x, p), b = side_of_b(x, p);
+/* Blocks that read A as it lies have registers to copy elements; larger ones have none, and there
+   packing costs less. */
+static int units_of(const clc_Tile *s) {
   const int is_even = goes_evenly(s, s->bm) && goes_evenly(s, s->bn) && goes_evenly(s, s->bk);
-  const int units = s->along > 0 && is_even ? UNITS : 0;
-  const int is_whole =
-      a.length == a.padded && b.length == b.padded && x->k == clc_roundup(x->k, s->bk);
-  const int is_one = p->parts == 1 || p->is_once;
-  const int has_edges = !is_whole && is_one && (is_straight(&a, units) || is_straight(&b, units));
-  return units | (has_edges ? EDGES : 0);
+  return s->along > 0 && is_even ? UNITS : 0;
 }
 
-/* Microseconds that packing takes, and reading one element at a time. */
-static double time_of_sides(const clc_Plan *p, const clc_Multiply *x, int can) {
+/* Only a launch that is told of all of k knows its edges. */
+static int edges_of(const clc_Plan *p, const clc_Multiply *x, int units) {
+  const Side a = side_of_a(x, p), b = side_of_b(x, p);
+  const int is_whole =
+      a.length == a.padded && b.length == b.padded && x->k == clc_roundup(x->k, p->shape.bk);
+  const int is_one = p->parts == 1 || p->is_once;
+  return !is_whole && is_one && (is_straight(&a, units) || is_straight(&b, units)) ? EDGES : 0;
+}
+
+/* What gemm_pipelined can do for a product. */
+static int abilities_of(const clc_Plan *p, const clc_Multiply *x) {
+  const int units = units_of(&p->shape);
+  return units | edges_of(p, x, units);
+}
+
+/* Microseconds that packing takes, and copying by pairs or elements. */
+static double time_of_sides(const clc_Plan *p, const clc_Multiply *x, int abilities) {
   const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
   const size_t k = depth_of(p, x);
   double time = 0;
-  if (p->is_along && !is_ready(&sides[0], x, k, can)) return INFINITY;
+  if (p->is_along && !is_ready(&sides[0], x, k, abilities)) return INFINITY;
   for (int i = 0; i < 2; i++)
-    if (!is_ready(&sides[i], x, k, can))
+    if (!is_ready(&sides[i], x, k, abilities))
       time +=
           clc_timeofpacking(p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
     else
-      time += p->time * loss_of(unit_of(&sides[i], x, k, can));
+      time += p->time * loss_of(unit_of(&sides[i], x, k, abilities));
   return time;
 }
 
 static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
-  return time_of_sides(p, x, abilities(p, x));
+  return time_of_sides(p, x, abilities_of(p, x));
 }
 
 /* Tensor cores have whole blocks. */
@@ -131,7 +139,7 @@ static double time_of_whole(const clc_Plan *p, const clc_Multiply *x) {
 
 static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
                               const Means *means, size_t length) {
-  if (is_ready(side, x, k, means->can)) return NULL;
+  if (is_ready(side, x, k, means->abilities)) return NULL;
   return clc_pushscratch(L, side->stored->b->device, side->use, side->stored->b->dtype,
                          count_of(side, x) * k * length);
 }
@@ -174,7 +182,7 @@ static void multiply_once(lua_State *L, const Means *means, const clc_Plan *plan
 
 static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
-  if (plan->is_once || (means->can & EDGES) != 0) {
+  if (plan->is_once || (means->abilities & EDGES) != 0) {
     multiply_once(L, means, plan, x, a, b);
     return;
   }
@@ -191,9 +199,9 @@ static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, con
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
  */
-static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int can, size_t block) {
+static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int abilities, size_t block) {
   const size_t limit = clc_scratchlimit(side->stored->b->device, side->stored->b->dtype);
-  if (is_ready(side, x, k, can)) return side->padded;
+  if (is_ready(side, x, k, abilities)) return side->padded;
   return limit / (count_of(side, x) * k * block) * block;
 }
 
@@ -226,16 +234,16 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   const clc_Tile s = plan->shape;
   const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
   const size_t k = depth_of(plan, x);
-  Means means = {.can = products == 0 ? abilities(plan, x) : 0};
-  const size_t m = part_of(&one, x, k, means.can, s.bm);
-  const size_t n = part_of(&other, x, k, means.can, s.bn);
+  Means means = {.abilities = products == 0 ? abilities_of(plan, x) : 0};
+  const size_t m = part_of(&one, x, k, means.abilities, s.bm);
+  const size_t n = part_of(&other, x, k, means.abilities, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
   means.multiply = clc_tailored(
       L, x->c.b->device, kernel, x->c.b->dtype, fields, &s,
       {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
       {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
-      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", (means.can & EDGES) != 0},
-      {"UNIT_A", unit_of(&one, x, k, means.can)}, {"UNIT_B", unit_of(&other, x, k, means.can)});
+      {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", (means.abilities & EDGES) != 0},
+      {"UNIT_A", unit_of(&one, x, k, means.abilities)}, {"UNIT_B", unit_of(&other, x, k, means.abilities)});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL) means.pack_a = clc_getpack(L, one.stored, !one.is_k_first);

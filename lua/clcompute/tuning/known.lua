@@ -20,7 +20,8 @@ local known = {}
 -- that get products right with it. The verdict is kept by the text of the kernels and by this number: raise it where
 -- their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
--- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not). With
+-- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not, and what
+-- does not begin on quads is packed for it). With
 -- `part` the last group of a block adds up its parts, for so many nanoseconds each (none: a launch of its own does);
 -- `ways` warps share a slice (none: 1).
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along

@@ -250,6 +250,41 @@ helper.describe_each("gemm fast", function(d)
     end
   end)
 
+  it("copies operands whose rows do not begin on quads where they lie", function()
+    local row = split(pipelined { 32, 16, 8, 4, 4, 2 })
+    row.launch, row.stream = 1000, 1 -- packing is dear
+    --- A random matrix that begins behind `offset` elements of a vector, with `pad` elements behind each row.
+    local function matrix(rows, cols, pad, offset, seed)
+      local all = d:random("float", offset + rows * (cols + pad), { seed = seed, low = -1 })
+      local x = all:view(offset + 1, #all)
+      return x, x:reshape(rows, cols + pad):slice({ 1, rows }, { 1, cols }):read()
+    end
+    for pad = 1, 2 do -- single elements, or pairs
+      for transa = 0, 1 do
+        for _, size in ipairs { { 32, 16, 48 }, { 33, 20, 50 }, { 6, 18, 10 }, { 66, 34, 124 } } do
+          local m, n, k = size[1], size[2], size[3]
+          local is_odd = (transa == 1 and m or k) % 2 == 1
+          tuning.use(d, "gemm", "float", row)
+          local a, ta = matrix(transa == 1 and k or m, transa == 1 and m or k, pad + (is_odd and 1 or 0), pad, 1)
+          local b, tb = matrix(k, n, pad, pad, 2)
+          local o = { transa = transa == 1, m = m, n = n, k = k, alpha = 1.5, ldb = n + pad,
+            lda = (transa == 1 and m or k) + pad + (is_odd and 1 or 0) }
+          local names = launches(cl.gemm, a, b, o)
+          assert.is_true(names.gemm_pipelined)
+          assert.is_nil(names.gemm_pack)
+          local rows = transa == 1 and reference.transpose(ta) or ta
+          products.assert_product(cl.gemm(a, b, o):read(), rows, tb, { alpha = 1.5 }, "float")
+        end
+      end
+    end
+    local large = split(pipelined { 32, 16, 8, 4, 4, 2 })
+    large.shapes[1].along = nil -- as blocks that have no registers for it
+    tuning.use(d, "gemm", "float", large)
+    local a, b, ta, tb = products.operands(products.random, d, "float", 33, 17, 45, { transa = true })
+    assert.is_true(launches(cl.gemm, a, b, { transa = true }).gemm_pack or false)
+    products.assert_product(cl.gemm(a, b, { transa = true }):read(), ta, tb, { transa = true }, "float")
+  end)
+
   it("reads A as it lies where its rows are whole", function()
     local row = ROWS["pipelined, in parts of k, A as it lies"][1]
     tuning.use(d, "gemm", "float", row)
