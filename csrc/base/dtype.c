@@ -137,6 +137,7 @@ const clc_Dtype *clc_finddtype(const char *name, size_t length) {
 
 const clc_Dtype *clc_checkdtype(lua_State *L, int arg) {
   size_t length;
+  const int is_extent = lua_type(L, arg) == LUA_TNUMBER;
   const char *name = luaL_checklstring(L, arg, &length);
   const clc_Dtype *dtype = clc_finddtype(name, length);
   if (dtype != NULL) return dtype;
@@ -148,6 +149,7 @@ const clc_Dtype *clc_checkdtype(lua_State *L, int arg) {
     luaL_addchar(&b, ' ');
     luaL_addstring(&b, dtypes[i].name);
   }
+  if (is_extent) luaL_addstring(&b, "; the dtype comes before the extents");
   luaL_pushresult(&b);
   luaL_argerror(L, arg, lua_tostring(L, -1));
   return NULL;

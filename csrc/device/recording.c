@@ -74,24 +74,21 @@ void clc_endrecording(clc_Recording *r) {
   r->device->context->recording = NULL;
 }
 
-/* Internal: pause_recording(device) has commands run at once for a while, as those of a known
-   answer, and returns what resume_recording(device, paused) takes. */
-static int pause_recording(lua_State *L) {
-  clc_Context *c = clc_checkdevice(L, 1)->context;
-  lua_pushlightuserdata(L, c->recording);
-  c->recording = NULL;
-  return 1;
-}
-
-static int resume_recording(lua_State *L) {
-  const clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
-  if (d != NULL && !d->h.released) d->context->recording = lua_touserdata(L, 2);
-  return 0;
+/* call_unrecorded(device, f, ...): pcall(f, ...), whose commands run at once, as those of a known
+   answer do; no debug hook can raise between the call and what it leaves. */
+static int call_unrecorded(lua_State *L) {
+  const clc_Device *d = clc_checkdevice(L, 1);
+  clc_Recording *paused = d->context->recording;
+  d->context->recording = NULL;
+  const int ended = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
+  if (!d->h.released) d->context->recording = paused;
+  lua_pushboolean(L, ended == LUA_OK);
+  lua_replace(L, 1);
+  return lua_gettop(L);
 }
 
 void clc_openrecordings(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"pause_recording", pause_recording}, {"resume_recording", resume_recording}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"call_unrecorded", call_unrecorded}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }
 

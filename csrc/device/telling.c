@@ -105,8 +105,8 @@ static int count_told(Trial *t, const cl_uint *words) {
   return told;
 }
 
-/* count_told(device) --> of eight words, 0 where commands do not begin at once; nil where there is no room for a
- * trial */
+/* count_told(device) --> of eight words, 0 where commands do not begin at once; nil where there is
+ * no room for a trial */
 static int device_count_told(lua_State *L) {
   const clc_Device *d = clc_checkopen(L, 1);
   cl_uint words[WORDS];
@@ -143,8 +143,9 @@ void clc_dropteller(clc_Device *d) {
   drop_kernel(&d->teller);
 }
 
-/* let_tell(device, boolean) --> how many results were seen where a kernel told them. Whether kernels
-   of a device may tell is for specs: drivers of processors write to the host's memory too. */
+/* let_tell(device, boolean) --> how many results were seen where a kernel told them. Whether
+   kernels of a device may tell is for specs: drivers of processors write to the host's memory too.
+ */
 static int device_let_tell(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   d->context->begins_at_once = lua_toboolean(L, 2);
@@ -158,8 +159,7 @@ static int device_let_tell(lua_State *L) {
 }
 
 void clc_opentelling(lua_State *L) {
-  static const luaL_Reg functions[] = {{"let_tell", device_let_tell},
-                                       {"count_told", device_count_told},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"let_tell", device_let_tell}, {"count_told", device_count_told}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 120.0 /* seconds: then a process makes the file itself */
+#define PATIENCE 120.0 /* seconds: then a process makes the file itself, */
+#define IMPATIENCE 1.0 /* and waits so long for all others, as their holder may be the same */
 #define NAP 10000000   /* nanoseconds between two looks */
 
 static int close_lock(lua_State *L) {
@@ -67,21 +69,56 @@ static FILE *push_file(lua_State *L) {
 
 /* Asleep, but for a look now and then: a blocked lock would not hear Ctrl-C. */
 static State wait_for(lua_State *L, int fd, off_t place) {
+  static atomic_int is_impatient;
+  const double patience = is_impatient ? IMPATIENCE : PATIENCE;
   const clc_Wait w = clc_beginwait(L);
   const struct timespec nap = {0, NAP};
   State state;
-  while ((state = take(fd, place)) == HELD && clc_now() - w.start < PATIENCE) {
+  while ((state = take(fd, place)) == HELD && clc_now() - w.start < patience) {
     clc_checkwait(L, &w);
     nanosleep(&nap, NULL);
   }
+  if (state == HELD) is_impatient = 1;
   return state;
 }
 
-/* Pushes the file, or nil; HELD: another process has the lock after all this wait. */
+/* --- those of this state ---------------------------------------------------- */
+
+/* Pushes files by the byte that they have. */
+static void push_own(lua_State *L) {
+  if (!luaL_getsubtable(L, LUA_REGISTRYINDEX, "clcompute.locks")) {
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+  }
+}
+
+/* Whether this state has the byte: a finalizer or a hook that builds meanwhile would wait for it.
+ */
+static int is_own(lua_State *L, off_t place) {
+  push_own(L);
+  lua_rawgeti(L, -1, (lua_Integer)place);
+  const luaL_Stream *s = lua_touserdata(L, -1);
+  const int is_open = s != NULL && s->closef != NULL;
+  lua_pop(L, 2);
+  return is_open;
+}
+
+/* Notes that the file at the top has it. */
+static void note_own(lua_State *L, off_t place) {
+  push_own(L);
+  lua_pushvalue(L, -2);
+  lua_rawseti(L, -2, (lua_Integer)place);
+  lua_pop(L, 1);
+}
+
+/* Pushes the file, or nil where there is none to take; HELD: another process has the lock after all
+   this wait. */
 static State push_lock(lua_State *L, int key, int waits) {
   const int top = lua_gettop(L);
   const off_t place = place_of(lua_tostring(L, key), lua_rawlen(L, key));
-  FILE *f = push_file(L);
+  FILE *f = is_own(L, place) ? NULL : push_file(L);
   if (f == NULL) {
     lua_pushnil(L);
     return UNKNOWN;
@@ -92,6 +129,7 @@ static State push_lock(lua_State *L, int key, int waits) {
     state = wait_for(L, fileno(f), place);
     lua_settop(L, top + 1);
   }
+  if (state == FREE) note_own(L, place);
   return state;
 }
 

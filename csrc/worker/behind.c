@@ -89,8 +89,8 @@ static int close_inherited(lua_State *L) {
 }
 
 /* detach(seconds): in such a process, goes on in one that is nobody's child, which ends by then;
-   the process that was started ends at once, and leaves no zombie of a long life. Locks are of
-   both. */
+   the process that was started ends at once, and is a zombie until its parent multiplies again.
+   Locks are of both. */
 static int detach(lua_State *L) {
   const unsigned seconds = (unsigned)luaL_checkinteger(L, 1);
   if (fork() > 0) _exit(EXIT_SUCCESS);

@@ -34,6 +34,17 @@ describe("a lock of the cache", function()
     for _, errno in ipairs { EINTR, EACCES } do assert.is_true(is_waited_for(errno, 1), errno) end
   end)
 
+  it("is not waited for where this state has it, as a finalizer that builds meanwhile would", function()
+    assert.equal("file\tnil\tfile\n", helper.output([[
+      require "clcompute"
+      local lock = require "clcompute.core.internal".lock
+      local first = lock "key"
+      local second = lock "key"
+      first:close()
+      print(io.type(first) == "closed file" and "file", second, io.type(lock "key"))]],
+      { CLCOMPUTE_CACHE = folder }, 30))
+  end)
+
   it("is not waited for where the file system has none", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     for name, errno in pairs(WITHOUT) do assert.is_false(is_waited_for(errno, 1000), name) end

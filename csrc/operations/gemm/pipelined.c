@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Of its time a product takes longer that copies an operand by elements: of 0 to 0.2 what chose about
-   the fastest plans for 31 shapes (examples/results/gemm-odd-h200.txt). */
+/* Of its time a product takes longer that copies an operand by elements: of 0 to 0.2 what chose
+   about the fastest plans for 31 shapes (examples/results/gemm-odd-h200.txt). */
 #define SINGLY 0.05
 
 static const clc_Field fields[] = {
@@ -40,7 +40,8 @@ enum { EDGES = 1, UNITS = 2 };
 
 /* Whether the lines of an operand lie as the kernel reads them. */
 static int is_straight(const Side *side, int abilities) {
-  return side->is_k_first != side->is_along && (clc_isquad(side->stored) || (abilities & UNITS) != 0);
+  return side->is_k_first != side->is_along &&
+         (clc_isquad(side->stored) || (abilities & UNITS) != 0);
 }
 
 /* Whether the kernel can read an operand where it lies: without a transpose, and without zeros
@@ -199,7 +200,8 @@ static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, con
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
  */
-static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int abilities, size_t block) {
+static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, int abilities,
+                      size_t block) {
   const size_t limit = clc_scratchlimit(side->stored->b->device, side->stored->b->dtype);
   if (is_ready(side, x, k, abilities)) return side->padded;
   return limit / (count_of(side, x) * k * block) * block;
@@ -243,7 +245,8 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
       {"WIDE", plan->parts == 1 || plan->is_once ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
       {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}, {"WAYS", s.ways},
       {"ONE_LAUNCH", plan->is_once != 0}, {"EDGES", (means.abilities & EDGES) != 0},
-      {"UNIT_A", unit_of(&one, x, k, means.abilities)}, {"UNIT_B", unit_of(&other, x, k, means.abilities)});
+      {"UNIT_A", unit_of(&one, x, k, means.abilities)},
+      {"UNIT_B", unit_of(&other, x, k, means.abilities)});
   means.a = get_memory(L, &one, x, k, &means, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, &means, clc_smaller(n, other.padded));
   if (means.a != NULL) means.pack_a = clc_getpack(L, one.stored, !one.is_k_first);

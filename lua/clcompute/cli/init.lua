@@ -58,7 +58,7 @@ local function fail(reason)
     output.complain(kernel and "interrupted in " .. kernel or "interrupted")
     return INTERRUPTED
   end
-  output.complain(tostring(reason))
+  output.complain((tostring(reason):gsub("^[^\n]-clcompute/cli/[%w_]+%.lua:%d+: ", "")))
   return FAILED
 end
 

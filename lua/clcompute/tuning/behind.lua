@@ -30,7 +30,7 @@ local function can_reach(device)
   if not folder then return false end
   local path = folder .. "/verdicts"
   files.make_folders(path)
-  return files.append_own(path, "")
+  return files.append_own(path, "\n") -- an empty line, which a full disk does not take
 end
 
 local function lock_of(key)

@@ -131,11 +131,10 @@ end
 --- The operation's known-answer test with other numbers.
 local function with_numbers(test, operation, dtype, row, name)
   return setmetatable({ name = ("%s, %s"):format(test.name, name), operation = function(device)
+    local function undo() tuning.use(device, operation, dtype, nil) end
+    local undone <close> = setmetatable({}, { __close = undo }) -- luacheck: no unused
     tuning.use(device, operation, dtype, row)
-    local results = table.pack(pcall(test.operation, device, dtype))
-    tuning.use(device, operation, dtype, nil)
-    if not results[1] then error(results[2], 0) end
-    return table.unpack(results, 2, results.n)
+    return test.operation(device, dtype)
   end }, { __index = test })
 end
 

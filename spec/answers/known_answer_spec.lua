@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local internal = require "clcompute.core.internal"
+local known_answer = require "clcompute.answers.known_answer"
+local cl = require "clcompute"
+
+describe("a known answer", function()
+  local d = helper.device()
+
+  --- pcall(f, ...) with a hook that raises at the nth line of the module, but where that puts back what it changed;
+  -- whether there is such a line.
+  local function at_line(n, f, ...)
+    local lines = 0
+    debug.sethook(function()
+      local at = debug.getinfo(2, "Sn")
+      if not at.source:find("known_answer.lua", 1, true) or at.namewhat == "metamethod" then return end
+      lines = lines + 1
+      if lines < n then return end
+      debug.sethook()
+      error("watchdog", 0)
+    end, "l")
+    pcall(f, ...)
+    debug.sethook()
+    return lines == n
+  end
+
+  it("leaves nothing behind where a debug hook raises at any of its lines", function()
+    local n = 0
+    repeat
+      n = n + 1
+      local test = { name = helper.unseen("hook %s"), is_apart = true, expected = { 2 },
+        operation = function() return { 1 } end }
+      local has_raised = at_line(n, known_answer.verdict, d, test)
+      assert.is_false(known_answer.is_running())
+      assert.equal("fault", known_answer.verdict(d, test))
+    until not has_raised
+    assert.is_true(n > 20)
+  end)
+
+  it("is asked for beside a recording, which goes on whatever happens", function()
+    local x = d:zeros("float", 4)
+    for _, f in ipairs { function() cl.saxpy(1, x, x) end, function() error("watchdog", 0) end } do
+      local values
+      local sequence <close> = d:record(function()
+        x:fill(3)
+        values = { internal.call_unrecorded(d, function(...)
+          f()
+          return ...
+        end, 1, nil) }
+        x:fill(5)
+      end)
+      assert.same(values[1] and { true, 1, nil } or { false, "watchdog" }, values)
+      assert.equal(0, x[1])
+      sequence()
+      assert.equal(5, x[1])
+      x:fill(0)
+    end
+  end)
+end)
