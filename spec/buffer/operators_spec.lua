@@ -468,6 +468,18 @@ helper.describe_each("an expression", function(d)
     assert.equal(2, z[1])
   end)
 
+  it("that nobody has any more keeps no recording from its beginning", function()
+    if not records then return end
+    collectgarbage "stop"
+    finally(function() collectgarbage "restart" end)
+    local a, b = d:zeros("float", 1 << 19, 1), d:zeros("float", 1, 1 << 19)
+    do local _ = a + b end -- of more than the device has
+    d:record(function() a:fill(1) end):release()
+    local wide = a + b
+    helper.raises("record: buffer of 1048576 MiB exceeds", d.record, d, function() end)
+    assert.equal(1 << 19, wide.shape[1])
+  end)
+
   it("that is written within a recording is launched by it", function()
     local x = fresh()
     if not records then return end
