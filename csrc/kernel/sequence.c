@@ -57,7 +57,7 @@ static int device_record(lua_State *L) {
                "is told of each launch; isolated = false has a device that records");
   /* Of what waits nobody may have some any more, and of that one may be too large to compute. */
   if (d->context->deferred != NULL) lua_gc(L, LUA_GCCOLLECT, 0);
-  clc_checkopen(L, 1); /* a finalizer may close it */
+  clc_checkopen(L, 1);                  /* a finalizer may close it */
   clc_beforewrite(L, d->context, NULL); /* or it would be computed at the replay */
   if (d->context->recording != NULL)
     luaL_error(L, "record: a recording does not hold another one of the same device");
