@@ -88,7 +88,7 @@ help:
 run: packages-run
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) bin/clcompute report borisov
-	@echo "\nBuilding the kernels of all operations ahead, so that nothing waits for them later (Ctrl-C ends it):"
+	@printf "\n%s\n" "Building the kernels of all operations ahead, so that nothing waits for them later (Ctrl-C ends it):"
 	@$(ENV) bin/clcompute warm
 
 test: packages-test
