@@ -132,7 +132,6 @@ function figures.summary()
   add_rate("H200: `cl.gemm`, n = 8192", "sgemm", "n = 8192")
   add_rate('H200: `cl.gemm`, "float-tensor", n = 8192', "float-tensor", "n = 8192")
   add("H200: `cl.lu` and `solve`, n = 4096", gpu, "lu and solve", "n = 4096")
-  add("H200: `cl.sum`, 2^24", gpu, "sum", "n = 16777216")
   add("H200: 2000 systems of 64 x 64 at once", gpu, "batches of systems", "2000 of n = 64")
   return lines
 end

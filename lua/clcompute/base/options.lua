@@ -43,8 +43,8 @@ end
 -- @tparam table known name to types: `{ seconds = "number", device = "Device|table" }`
 function options.check(where, given, known)
   if options.type_of(given) ~= "table" then
-    local hint = math.type(given) and known.axis and (", for an axis { axis = %s }"):format(given) or ""
-    error(("%s: table of options expected%s, got %s"):format(where, hint, options.type_of(given)), 0)
+    local hint = math.type(given) and known.axis and ("; { axis = %s } is for an axis"):format(given) or ""
+    error(("%s: table of options expected, got %s%s"):format(where, options.type_of(given), hint), 0)
   end
   for key, value in pairs(given) do
     local types = known[key]
