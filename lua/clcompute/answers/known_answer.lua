@@ -4,7 +4,8 @@
 -- `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs; that of a test of the library's own
 -- kernels also names their text.
 
-local interrupt = require("clcompute.base").interrupt
+local base = require "clcompute.base"
+local interrupt = base.interrupt
 
 local known_answer = {}
 
@@ -84,15 +85,12 @@ local function compute(device, test, held)
   return held[2]:read()
 end
 
---- What calls f when it is closed, also where a debug hook raises.
-local function at_close(f) return setmetatable({}, { __close = f }) end
-
 --- compute(...) without an error, as if the verdict were good: an operation would ask for its own, which runs the
 -- test again, and take another kernel than the one to be tested. The core forgets that it took this one.
 local function compute_unjudged(device, test, held)
   local key = known_answer.key(device, test)
   local verdict = verdicts[key]
-  local undone <close> = at_close(function() -- luacheck: no unused
+  local undone <close> = base.at_close(function() -- luacheck: no unused
     verdicts[key] = verdict
     if test.operation and not test.is_apart then require "clcompute.core.internal".forget_tuning() end
   end)
@@ -108,7 +106,7 @@ function known_answer.is_running() return running end
 --- pcall(compute, ...) while a test is running.
 local function compute_running(...)
   local was_running = running
-  local undone <close> = at_close(function() running = was_running end) -- luacheck: no unused
+  local undone <close> = base.at_close(function() running = was_running end) -- luacheck: no unused
   running = true
   return compute_unjudged(...)
 end

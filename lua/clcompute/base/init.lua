@@ -18,6 +18,11 @@ local base = {
   width = require("clcompute.base.columns").width,
 }
 
+--- What calls a function when it is closed, however the block ends: also where a debug hook raises.
+-- @tparam function f
+-- @treturn table to be closed
+function base.at_close(f) return setmetatable({}, { __close = f }) end
+
 --- Writes a text over what a file held. Some errors show only when it is closed.
 -- @tparam string path
 -- @tparam string text any bytes

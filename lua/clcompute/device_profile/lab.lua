@@ -4,6 +4,7 @@
 
 local bench = require "clcompute.bench"
 local curve = require "clcompute.device_profile.curve"
+local at_close = require("clcompute.base").at_close
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 
@@ -148,7 +149,7 @@ end
 --- Measures launches on the device's own clock, which it keeps meanwhile.
 local function measure_launches(self, list)
   local candidates, timing = {}, self.device:timing()
-  local restore <close> = setmetatable({}, { __close = function() self.device:timing(timing) end }) -- luacheck: ignore
+  local restored <close> = at_close(function() self.device:timing(timing) end) -- luacheck: no unused
   self.device:timing(true)
   for i, given in ipairs(list) do candidates[i] = launched(self, given) end
   return measure(self, list, candidates)

@@ -5,6 +5,7 @@
 
 local answers = require "clcompute.answers"
 local known = require "clcompute.tuning.known"
+local at_close = require("clcompute.base").at_close
 local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
@@ -131,8 +132,9 @@ end
 --- The operation's known-answer test with other numbers.
 local function with_numbers(test, operation, dtype, row, name)
   return setmetatable({ name = ("%s, %s"):format(test.name, name), operation = function(device)
-    local function undo() tuning.use(device, operation, dtype, nil) end
-    local undone <close> = setmetatable({}, { __close = undo }) -- luacheck: no unused
+    local undone <close> = at_close(function() -- luacheck: no unused
+      tuning.use(device, operation, dtype, nil)
+    end)
     tuning.use(device, operation, dtype, row)
     return test.operation(device, dtype)
   end }, { __index = test })
