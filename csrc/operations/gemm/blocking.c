@@ -104,6 +104,17 @@ static void consider_parts(clc_Plan *best, const clc_Multiply *x, const clc_Tile
   }
 }
 
+/* As many parts as the shape says, of so many at most as there is room for. */
+static void consider_given(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
+                           const Costs *costs, clc_Packing packing) {
+  const size_t limit = clc_scratchlimit(x->c.b->device, x->c.b->dtype);
+  const size_t room = limit / (clc_roundup(x->m, s->bm) * clc_roundup(x->n, s->bn));
+  const size_t parts = clc_smaller(s->parts, clc_smaller(room, x->k / LITTLE));
+  const int is_split = parts > 1 && x->batch == 1 && costs->stream > 0;
+  consider_ways(best, x, s, costs, is_split ? parts : 1, costs->part > 0 && packing != NULL,
+                packing);
+}
+
 static size_t opt_number(lua_State *L, const char *name) {
   lua_getfield(L, -1, name);
   const lua_Integer value = lua_tointeger(L, -1);
@@ -159,6 +170,7 @@ static List *push_list(lua_State *L, const char *name, const clc_Field *fields) 
     list->shapes[i].along = opt_number(L, "along");
     list->shapes[i].two = opt_number(L, "two");
     list->shapes[i].ways = opt_number(L, "ways");
+    list->shapes[i].parts = opt_number(L, "parts");
     if (list->shapes[i].ways == 0) list->shapes[i].ways = 1;
     lua_pop(L, 1);
   }
@@ -171,8 +183,13 @@ static List *push_list(lua_State *L, const char *name, const clc_Field *fields) 
 static clc_Plan find_plan(const List *list, const clc_Multiply *x, clc_Packing packing) {
   clc_Plan best = {0};
   for (size_t i = 0; i < list->count; i++) {
-    consider_ways(&best, x, &list->shapes[i], &list->costs, 1, 0, packing);
-    consider_parts(&best, x, &list->shapes[i], &list->costs, packing);
+    const clc_Tile *s = &list->shapes[i];
+    if (s->parts > 0) {
+      consider_given(&best, x, s, &list->costs, packing);
+      continue;
+    }
+    consider_ways(&best, x, s, &list->costs, 1, 0, packing);
+    consider_parts(&best, x, s, &list->costs, packing);
   }
   return best;
 }

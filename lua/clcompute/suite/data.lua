@@ -18,6 +18,23 @@ function data.generator(seed)
   end
 end
 
+local LEAST, LARGEST = 5, 13 -- of the exponents of m, n and k, powers of 2;
+local VOLUME = 36 -- and their sum
+
+--- Shapes of products drawn at random, the logarithms of their extents evenly.
+-- @tparam integer count
+-- @tparam integer seed
+-- @treturn table of { m = , k = , n = }
+function data.random_shapes(count, seed)
+  local random, shapes = data.generator(seed), {}
+  local function extent() return math.floor(2 ^ (LEAST + (LARGEST - LEAST) * random())) end
+  while #shapes < count do
+    local shape = { m = extent(), k = extent(), n = extent() }
+    if shape.m * shape.k * shape.n <= 2 ^ VOLUME then shapes[#shapes + 1] = shape end
+  end
+  return shapes
+end
+
 --- A nested table, low <= x < high.
 -- @tparam table extents outermost first
 -- @tparam function random

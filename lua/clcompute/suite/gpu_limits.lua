@@ -31,18 +31,10 @@ end
 
 local RANDOM = 20 -- shapes,
 local FEW = 5 -- of them quick lines
-local LEAST, LARGEST = 5, 13 -- of the exponents of m, n and k, powers of 2;
-local VOLUME = 36 -- and their sum
 
---- Shapes of products drawn at random.
 local function random_shapes(seed)
-  local random, lines = data.generator(seed), {}
-  local function extent() return math.floor(2 ^ (LEAST + (LARGEST - LEAST) * random())) end
-  while #lines < RANDOM do
-    local line = { m = extent(), k = extent(), n = extent() }
-    if line.m * line.k * line.n <= 2 ^ VOLUME then lines[#lines + 1] = line end
-    if #lines > FEW then line.quick = false end
-  end
+  local lines = data.random_shapes(RANDOM, seed)
+  for i = FEW + 1, RANDOM do lines[i].quick = false end
   return lines
 end
 

@@ -23,7 +23,7 @@ local known = {}
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not, and what
 -- does not begin on quads is packed for it). With
 -- `part` the last group of a block adds up its parts, for so many nanoseconds each (none: a launch of its own does);
--- `ways` warps share a slice (none: 1).
+-- `ways` warps share a slice (none: 1). A shape with `parts` takes so many (examples/gemm_model.lua measures them).
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
 -- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
 -- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes

@@ -48,6 +48,7 @@ end
 --- How many groups a multiprocessor holds, and its rates with one and with all.
 local function check_rates(block)
   for _, name in ipairs { "held", "alone", "full" } do integer(block, name, 1, MANY) end
+  if block.parts ~= nil then integer(block, "parts", 1, MANY) end
 end
 
 local function check_block(block, facts)
