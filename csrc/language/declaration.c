@@ -25,15 +25,25 @@ size_t clc_nextname(const char **list, const char **name) {
   return length;
 }
 
+/* NVIDIA's driver dies of the question for the names of no kernels. */
+static cl_int size_names(cl_program program, size_t *size) {
+  size_t count;
+  const cl_int code =
+      clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL);
+  *size = 0;
+  if (code != CL_SUCCESS || count == 0) return code;
+  return clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, size);
+}
+
 static cl_int push_names(lua_State *L, const cl_program *program) {
   size_t size;
   luaL_Buffer b;
-  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+  cl_int code = size_names(*program, &size);
   if (code != CL_SUCCESS) return code;
   char *names = luaL_buffinitsize(L, &b, size + 1);
   if (*program == NULL) luaL_error(L, "program is released");
-  memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
-  code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+  memset(names, 0, size + 1);
+  if (size > 0) code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
   names[size] = '\0';
   luaL_pushresultsize(&b, strlen(names));
   if (code != CL_SUCCESS) lua_pop(L, 1);
