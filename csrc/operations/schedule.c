@@ -52,6 +52,7 @@ void clc_pushrow(lua_State *L, const clc_Device *d, const char *operation, const
 void clc_pushrowfor(lua_State *L, const clc_Device *d, const char *operation,
                     const clc_Dtype *dtype, double work) {
   luaL_checkstack(L, 10, NULL);
+  clc_checkfork(L); /* what a device says of itself is asked of its driver */
   push_known(L, d);
   const char *key = lua_pushfstring(L, "%s %s", operation, dtype->name);
   if (lua_getfield(L, -2, key) == LUA_TNIL) {
