@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* pthread_condattr_setclock */
 #include "base.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,8 +15,10 @@
 #include <unistd.h>
 
 #define METATABLE "clcompute.notice"
-#define PATIENCE 500000000 /* nanoseconds before it is written */
-#define ROOM 79            /* characters */
+#define PATIENCE 0.5 /* seconds before it is written */
+#define PAUSE 0.2    /* seconds between two waits that are one to who sits there */
+#define FLASH 0.05   /* seconds: nobody reads what is shown for less */
+#define ROOM 79      /* characters */
 
 /* The line stands below the cursor, which stays where the script left it, perhaps behind half a
    line: down (scrolling at the end of the screen) and up, save, down and to the left. */
@@ -28,11 +31,27 @@ typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t ended;
   int is_over;
+  double due;    /* by clc_now */
   pid_t process; /* a forked child has no such thread */
   char line[sizeof BELOW + ROOM + sizeof BACK];
 } Notice;
 
 static atomic_int shown; /* one line at a time, of the outermost wait */
+
+/* When the waits began of which the last one ended then, by clc_now. */
+static _Atomic double began, ended;
+
+/* Many short builds are one long wait. */
+static double due_time(void) {
+  const double now = clc_now();
+  if (now - atomic_load(&ended) > PAUSE) atomic_store(&began, now);
+  return fmax(atomic_load(&began) + PATIENCE, now + FLASH);
+}
+
+static struct timespec to_timespec(double seconds) {
+  const time_t whole = (time_t)seconds;
+  return (struct timespec){whole, (long)((seconds - (double)whole) * 1e9)};
+}
 
 static void put(const char *text) {
   (void)!write(STDERR_FILENO, text, strlen(text));
@@ -40,11 +59,7 @@ static void put(const char *text) {
 
 static void *show_late(void *given) {
   Notice *n = given;
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  at.tv_nsec += PATIENCE;
-  at.tv_sec += at.tv_nsec / 1000000000;
-  at.tv_nsec %= 1000000000;
+  const struct timespec at = to_timespec(n->due);
   pthread_mutex_lock(&n->lock);
   int waiting = 0;
   while (!n->is_over && waiting == 0) waiting = pthread_cond_timedwait(&n->ended, &n->lock, &at);
@@ -62,6 +77,7 @@ static int end_notice(lua_State *L) {
   Notice *n = luaL_checkudata(L, 1, METATABLE);
   if (n->process == 0 || n->process != getpid()) return 0;
   n->process = 0;
+  atomic_store(&ended, clc_now());
   pthread_mutex_lock(&n->lock);
   n->is_over = 1;
   pthread_cond_signal(&n->ended);
@@ -113,6 +129,7 @@ static void push_notice(lua_State *L, const char *text) {
   Notice *n = lua_newuserdatauv(L, sizeof *n, 0);
   memset(n, 0, sizeof *n);
   write_line(n, text, columns);
+  n->due = due_time();
   luaL_setmetatable(L, METATABLE);
   if (start(n)) n->process = getpid();
 }

@@ -28,8 +28,7 @@ size_t clc_nextname(const char **list, const char **name) {
 /* NVIDIA's driver dies of the question for the names of no kernels. */
 static cl_int size_names(cl_program program, size_t *size) {
   size_t count;
-  const cl_int code =
-      clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL);
+  const cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL);
   *size = 0;
   if (code != CL_SUCCESS || count == 0) return code;
   return clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, size);

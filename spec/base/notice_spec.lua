@@ -18,6 +18,15 @@ describe("a notice", function()
 
   after_each(function() shell("rm -rf " .. folder) end)
 
+  --- All that a terminal gets from a script.
+  local function bytes_of(script, environment)
+    local path = helper.write(folder .. "/script.lua", script)
+    local t <close> = terminal.open(("env %s %s %s"):format(environment, helper.lua, path))
+    t.add = function(self, bytes) self.bytes = self.bytes .. bytes end
+    assert.equal(0, t:finish(), t.bytes)
+    return t.bytes
+  end
+
   --- What a script shows at a terminal: its steps behind each other, and what the library says between them. POCL has
   -- the program, but no binary, before it begins.
   local function show(mode, isolated)
@@ -35,15 +44,29 @@ describe("a notice", function()
     environment.CLCOMPUTE_BUILD = mode
     local words = {}
     for name, value in pairs(environment) do words[#words + 1] = ("%s='%s'"):format(name, value) end
-    local path = helper.write(folder .. "/script.lua", build .. [[
+    return bytes_of(build .. [[
       io.write "][launching " io.flush()
       p.k(1, x):wait()
-      io.write(x[1], "]")]])
-    local t <close> = terminal.open(("env %s %s %s"):format(table.concat(words, " "), helper.lua, path))
-    t.add = function(self, bytes) self.bytes = self.bytes .. bytes end
-    assert.equal(0, t:finish(), t.bytes)
-    return t.bytes
+      io.write(x[1], "]")]], table.concat(words, " "))
   end
+
+  it("tells of many short waits as of a long one, and of none of those that lie apart", function()
+    local function show_steps(pause)
+      return bytes_of(([[
+        require "clcompute"
+        local notice = require("clcompute.core.internal").notice
+        for step = 1, 5 do
+          local line = notice("step " .. step)
+          os.execute "sleep 0.3"
+          getmetatable(line).__close(line)
+          os.execute "sleep %s"
+        end]]):format(pause), "TERM=xterm")
+    end
+    local shown = show_steps(0)
+    assert.not_matches("step 1", shown)
+    assert.matches(NOTICE:format "step 4", shown, 1, true)
+    assert.equal("", show_steps(0.4))
+  end)
 
   local COMPILING = "[launching " .. NOTICE:format "compiling kernel 'k'" .. "42]"
 
