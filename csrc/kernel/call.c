@@ -191,6 +191,15 @@ static int is_named(lua_State *L) {
   return 0;
 }
 
+/* What to write where an argument is named that a range has. */
+static const char *hint_of(const char *name) {
+  static const char *const of_range[] = {"global", "group", "offset", NULL};
+  for (const char *const *key = of_range; *key != NULL; key++)
+    if (strcmp(name, *key) == 0)
+      return "; of a range it is: ({global = n, group = m}, ...) in place of (n, ...)";
+  return "";
+}
+
 /* Raises unless each key of the table is the name of an argument. */
 static void check_names(lua_State *L, const clc_Kernel *k) {
   for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
@@ -198,7 +207,8 @@ static void check_names(lua_State *L, const clc_Kernel *k) {
     cl_uint i = 0;
     while (i < k->nargs && strcmp(k->args[i].name, name) != 0) i++;
     if (i == k->nargs)
-      luaL_error(L, "kernel '%s' has no argument '%s'", k->name, luaL_tolstring(L, -2, NULL));
+      luaL_error(L, "kernel '%s' has no argument '%s'%s", k->name, luaL_tolstring(L, -2, NULL),
+                 hint_of(name));
   }
 }
 

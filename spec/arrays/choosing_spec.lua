@@ -55,6 +55,7 @@ helper.describe_kinds("compact", function(d, dtypes, _, is_sample)
 
   it("refuses the order of cl.where, which would be wrong without a word", function()
     local x = d:buffer { 1, 2, 3 }
+    helper.raises('the condition goes first: cl.compact("x > 1", x)', cl.compact, x, "x > 1")
     helper.raises({ "cl.compact(x, mask) expected, got uchar elements" }, cl.compact, cl.gt(x, 1), x)
   end)
 

@@ -142,6 +142,9 @@ local function read(x, mask)
     return c, operands.describe("compact", "operand 'x'", source)
   end
   local source = operands.describe("compact", "argument 1", x, "x")
+  if type(mask) == "string" then
+    error(("compact: the condition goes first: cl.compact(%q, x)"):format(mask), 0)
+  end
   local described = operands.describe("compact", "argument 2", mask, "mask")
   if described.count ~= source.count then
     error(("compact: 'x' has %d elements, but 'mask' has %d"):format(source.count, described.count), 0)

@@ -14,6 +14,7 @@ local grammar = require "clcompute.loops.front.grammar"
 local interrupt = require("clcompute.base").interrupt
 local lexer = require "clcompute.loops.front.lexer"
 local origin = require "clcompute.loops.front.origin"
+local suggestion = require("clcompute.base").spelling.suggestion
 
 local denotations = {}
 
@@ -58,8 +59,10 @@ local function of_global(name)
   local value = rawget(_G, name)
   local is_own = type(value) == "table" and package.loaded[name] == value
     or type(value) == "function" and debug.getinfo(value, "S").what == "C"
+  local meant = value == nil and suggestion(name, { math = math }) or ""
   return refused(is_own and "'%s' stays in Lua, before or behind the compiled function"
-    or "'%s' is a global: make it a local or a parameter", name)
+    or meant == "" and "'%s' is a global: make it a local or a parameter" or "'%s' is a global that is nil%s", name,
+    meant)
 end
 
 --- The function of `math` by that name.
@@ -68,7 +71,7 @@ function denotations.of_math(name)
   local value = denotations.CONSTANTS[name]
   if value then return { tag = "constant", value = value } end
   local known = rawget(math, name) ~= nil
-  return refused(known and "math.%s is not accepted" or "math has no '%s'", name)
+  return refused(known and "math.%s is not accepted" or "math has no '%s'%s", name, suggestion(name, math))
 end
 
 --- Who holds the free names of a parsed function.
