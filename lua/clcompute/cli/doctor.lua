@@ -36,6 +36,12 @@ for _, column in ipairs { { "source", "front end" }, { "launch", "work-groups" }
   COLD[#COLD + 1] = { key = column[1], title = column[2], format = "%.2f", align = "right" }
 end
 
+local LEGEND = [[
+seconds of processor time on empty caches: front end, the source is read; work-groups, kernels are compiled for a size of
+work-group at their first launch; binaries, programs are compiled to be kept; known answers, the compiler is tried; CPU s,
+all of it. Seconds by the clock: vectoriser, code and link, POCL's parts of the compiling; s, until the result is there.
+]]
+
 --- The rows of the table: below each call its kernels.
 local function cold_rows(measured)
   local rows = {}
@@ -52,7 +58,7 @@ local function show_cold(options)
   if options.device then command_line.device(options.device) end -- what is wrong with it is told once
   command_line.library()
   local rows = require "clcompute.warm".cold(options.device)
-  output.print(options.json and output.json(rows) or output.table(COLD, cold_rows(rows)))
+  output.print(options.json and output.json(rows) or output.table(COLD, cold_rows(rows)) .. "\n\n" .. LEGEND)
   for _, row in ipairs(rows) do
     if row.fault then error(row.name .. ": " .. row.fault, 0) end
   end
