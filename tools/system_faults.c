@@ -213,6 +213,21 @@ FAILING(int, posix_spawnp,
          const posix_spawnattr_t *attributes, char *const argv[], char *const environment[]),
         (pid, file, actions, attributes, argv, environment), EAGAIN, EAGAIN)
 
+/* A stream that failed says so to ferror. */
+size_t fread(void *to, size_t size, size_t n, FILE *f) {
+  static size_t (*real)(void *, size_t, size_t, FILE *);
+  if (MUST_FAIL(fread, EIO)) {
+    f->_flags |= _IO_ERR_SEEN;
+    errno = EIO;
+    return 0;
+  }
+  if (real == NULL) *(void **)&real = next("fread");
+  return real(to, size, n, f);
+}
+
+FAILING(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *f), (from, size, n, f), 0,
+        ENOSPC)
+
 /* These do their work first: what is closed is closed, however it went. */
 int close(int fd) {
   static int (*real)(int);

@@ -69,9 +69,12 @@ enum {
   CLC_NOTE_RUNNING       /* a launch's kernel is compiled, and runs */
 };
 
+#define CLC_ANSWER 0x72776e61u /* which no kernel writes by chance */
+
 typedef struct clc_Answer {
+  uint32_t mark;    /* CLC_ANSWER */
   int32_t code;     /* of OpenCL, or of a note */
-  char call[36];    /* that gave it */
+  char call[40];    /* that gave it */
   uint64_t when[4]; /* a launch was queued, submitted, started, finished; in nanoseconds */
 } clc_Answer;
 

@@ -62,6 +62,7 @@ int clc_receiverequest(clc_Connection *c) {
 void clc_sendanswer(const clc_Answer *answer, int descriptor) {
   _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
   clc_Answer copy = *answer;
+  copy.mark = CLC_ANSWER;
   struct iovec part = {&copy, sizeof copy};
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
   if (descriptor >= 0) {

@@ -202,6 +202,7 @@ typedef struct {
   int is_opening; /* one that comes is the supervisor's */
   double running; /* since when a kernel runs; 0: it does not yet */
   double begun;   /* when a part of an answer came, which the rest should follow at once */
+  int is_forged;  /* something else came in its place */
   int stopped;    /* the process, by a signal */
   int ended;      /* the process closed its end, or the connection broke */
   int fault;      /* that broke it, of the system */
@@ -261,8 +262,14 @@ static int note_fault(Exchange *x, ssize_t n) {
   return 1;
 }
 
-/* A note is taken, and makes room for what comes behind it. */
+/* What is no answer is left, and is_stuck sees it; a note is taken, and makes room for what comes
+   behind it. */
 static void take_note(Exchange *x, const clc_Answer *answer) {
+  if (x->received >= sizeof answer->mark && answer->mark != CLC_ANSWER) {
+    x->is_forged = 1;
+    x->received = 0;
+    return;
+  }
   if (x->received < sizeof *answer || answer->code <= 0) return;
   if (answer->code == CLC_NOTE_RUNNING && x->running == 0) x->running = clc_now();
   x->received = 0;
@@ -344,7 +351,7 @@ static int note_end(clc_Worker *w, int fault) {
 
 /* Whether a kernel has stopped the process, or written into the connection; then it is ended. */
 static int is_stuck(clc_Worker *w, const Exchange *x) {
-  const int is_cut = x->received > 0 && clc_now() - x->begun > PATIENCE;
+  const int is_cut = x->is_forged || (x->received > 0 && clc_now() - x->begun > PATIENCE);
   if (!x->stopped && !is_cut) return 0;
   clc_endworker(w);
   snprintf(w->fate, sizeof w->fate, "its worker process %s, and was ended",

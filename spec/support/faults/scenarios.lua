@@ -191,6 +191,15 @@ add("Buffer:save, Device:load", { { 1, 2 }, { 3, 4 } }, function(d)
   return d:load(path[1]):read()
 end)
 
+add("files that two host arrays take turns with", { 0, 1 << 22 }, function(d)
+  local path <close> = scratch ".npy"
+  local x = d:random("uint", 1 << 22)
+  x:save(path[1])
+  local y = d:load(path[1])
+  return { cl.count("x != y", { x = x, y = y }), #y }
+end)
+heavy()
+
 add("Device:raw, Buffer:raw", 0, function(d)
   local b = d:zeros("int", 2)
   local queue, context, id = d:raw()
