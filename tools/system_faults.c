@@ -225,8 +225,16 @@ size_t fread(void *to, size_t size, size_t n, FILE *f) {
   return real(to, size, n, f);
 }
 
-FAILING(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *f), (from, size, n, f), 0,
-        ENOSPC)
+size_t fwrite(const void *from, size_t size, size_t n, FILE *f) {
+  static size_t (*real)(const void *, size_t, size_t, FILE *);
+  if (MUST_FAIL(fwrite, ENOSPC)) {
+    f->_flags |= _IO_ERR_SEEN;
+    errno = ENOSPC;
+    return 0;
+  }
+  if (real == NULL) *(void **)&real = next("fwrite");
+  return real(from, size, n, f);
+}
 
 /* These do their work first: what is closed is closed, however it went. */
 int close(int fd) {

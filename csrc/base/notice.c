@@ -16,8 +16,8 @@
 
 #define METATABLE "clcompute.notice"
 #define PATIENCE 0.5 /* seconds before it is written */
-#define PAUSE 0.2    /* seconds between two waits that are one to who sits there */
-#define FLASH 0.05   /* seconds: nobody reads what is shown for less */
+#define PAUSE 0.2    /* seconds: waits that are closer count as one */
+#define FLASH 0.05   /* seconds: a shorter wait is not told of, its line would flicker */
 #define ROOM 79      /* characters */
 
 /* The line stands below the cursor, which stays where the script left it, perhaps behind half a
@@ -38,10 +38,10 @@ typedef struct {
 
 static atomic_int shown; /* one line at a time, of the outermost wait */
 
-/* When the waits began of which the last one ended then, by clc_now. */
+/* By clc_now: when the first of the waits began that count as one, and when the last one ended. */
 static _Atomic double began, ended;
 
-/* Many short builds are one long wait. */
+/* When the line is due: who sits there sees many short builds as one long wait. */
 static double due_time(void) {
   const double now = clc_now();
   if (now - atomic_load(&ended) > PAUSE) atomic_store(&began, now);

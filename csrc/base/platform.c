@@ -206,7 +206,8 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
                     clc_codename(mute->code), (int)mute->code);
     luaL_addvalue(&b);
   }
-  luaL_addstring(&b, "\nnamed by place, by type (cpu, gpu, accelerator) or by a part of the name");
+  luaL_addstring(
+      &b, "\na selector is a place (0:1), a type (cpu, gpu, accelerator) or a part of a name");
   luaL_pushresult(&b);
   luaL_error(L, "%s", lua_tostring(L, -1));
 }

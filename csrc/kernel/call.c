@@ -191,12 +191,12 @@ static int is_named(lua_State *L) {
   return 0;
 }
 
-/* What to write where an argument is named that a range has. */
+/* The hint where a key of the range stands among the arguments. */
 static const char *hint_of(const char *name) {
-  static const char *const of_range[] = {"global", "group", "offset", NULL};
+  static const char *const of_range[] = {"global", "group", "offset", "remainder", NULL};
   for (const char *const *key = of_range; *key != NULL; key++)
     if (strcmp(name, *key) == 0)
-      return "; of a range it is: ({global = n, group = m}, ...) in place of (n, ...)";
+      return "; it belongs to the range: k({global = n, group = m}, ...)";
   return "";
 }
 

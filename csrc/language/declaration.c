@@ -25,7 +25,7 @@ size_t clc_nextname(const char **list, const char **name) {
   return length;
 }
 
-/* NVIDIA's driver dies of the question for the names of no kernels. */
+/* NVIDIA's driver ends the process when it is asked for the names of a program without kernels. */
 static cl_int size_names(cl_program program, size_t *size) {
   size_t count;
   const cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL);
@@ -41,7 +41,7 @@ static cl_int push_names(lua_State *L, const cl_program *program) {
   if (code != CL_SUCCESS) return code;
   char *names = luaL_buffinitsize(L, &b, size + 1);
   if (*program == NULL) luaL_error(L, "program is released");
-  memset(names, 0, size + 1);
+  memset(names, 0, size + 1); /* for a driver that writes nothing */
   if (size > 0) code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
   names[size] = '\0';
   luaL_pushresultsize(&b, strlen(names));

@@ -69,7 +69,7 @@ enum {
   CLC_NOTE_RUNNING       /* a launch's kernel is compiled, and runs */
 };
 
-#define CLC_ANSWER 0x72776e61u /* which no kernel writes by chance */
+#define CLC_ANSWER 0x72776e61u /* "anwr", which no kernel writes by chance */
 
 typedef struct clc_Answer {
   uint32_t mark;    /* CLC_ANSWER */

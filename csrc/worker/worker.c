@@ -262,8 +262,8 @@ static int note_fault(Exchange *x, ssize_t n) {
   return 1;
 }
 
-/* What is no answer is left, and is_stuck sees it; a note is taken, and makes room for what comes
-   behind it. */
+/* What is no answer is dropped, and is_stuck ends its process; a note is taken, and makes room for
+   what comes behind it. */
 static void take_note(Exchange *x, const clc_Answer *answer) {
   if (x->received >= sizeof answer->mark && answer->mark != CLC_ANSWER) {
     x->is_forged = 1;

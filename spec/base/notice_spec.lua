@@ -51,21 +51,21 @@ describe("a notice", function()
   end
 
   it("tells of many short waits as of a long one, and of none of those that lie apart", function()
-    local function show_steps(pause)
+    local function show_steps(step, pause)
       return bytes_of(([[
         require "clcompute"
         local notice = require("clcompute.core.internal").notice
         for step = 1, 5 do
           local line = notice("step " .. step)
-          os.execute "sleep 0.3"
+          os.execute "sleep %s"
           getmetatable(line).__close(line)
           os.execute "sleep %s"
-        end]]):format(pause), "TERM=xterm")
+        end]]):format(step, pause), "TERM=xterm")
     end
-    local shown = show_steps(0)
+    local shown = show_steps(0.3, 0)
     assert.not_matches("step 1", shown)
     assert.matches(NOTICE:format "step 4", shown, 1, true)
-    assert.equal("", show_steps(0.4))
+    assert.equal("", show_steps(0.1, 0.4))
   end)
 
   local COMPILING = "[launching " .. NOTICE:format "compiling kernel 'k'" .. "42]"

@@ -122,7 +122,8 @@ describe("a selector", function()
     for _, d in ipairs(helper.devices()) do lines[#lines + 1] = ("%s %s/%s"):format(d.place, d.platform, d.name) end
     for _, selector in ipairs { "no such device", "0:99", "99:0", "0:0x", "accelerator", "-1:0" } do
       assert.same({}, cl.devices(selector))
-      helper.raises({ "'" .. selector .. "'", table.unpack(lines) }, cl.device, selector)
+      local message = helper.raises({ "'" .. selector .. "'", table.unpack(lines) }, cl.device, selector)
+      assert.matches("\na selector is a place (0:1), a type", message, 1, true)
     end
   end)
 

@@ -706,7 +706,10 @@ helper.describe_each("arguments by their names", function(d)
     local all = { v = { 7, 2 }, s = cl.scratch("float", 1), a = 0.5, out = out }
     all.b = 1
     helper.raises("kernel 'f' has no argument 'b'", p.f, 1, all)
-    helper.raises("'group'; of a range it is: ({global = n, group = m}, ...)", p.f, 7, { group = 2 })
+    for _, key in ipairs { "global", "group", "offset", "remainder" } do
+      helper.raises(("'%s'; it belongs to the range: k({global = n, group = m}, ...)"):format(key), p.f, 7,
+        { [key] = 2 })
+    end
     all.b, all.a = nil, nil
     helper.raises("kernel 'f': argument 2 'a' is missing", p.f, 1, all)
     all.a = "1"

@@ -274,7 +274,7 @@ describe("rules of tuning", function()
     end
     assert.is_nil(fault {})
     for _, case in ipairs { { "bm", 24 }, { "bn", 40 }, { "tm", 6 }, { "tn", 3 }, { "bk", 8 }, { "depth", 16 },
-      { "stages", 1 }, { "held", 0 } } do
+      { "stages", 1 }, { "held", 0 }, { "parts", 2 } } do
       assert.matches(case[1], fault { [case[1]] = case[2] })
     end
     assert.matches("whole lines of 48", fault { bm = 48, bn = 16, tm = 12 })
@@ -305,7 +305,8 @@ describe("rules of tuning", function()
     end
     assert.is_nil(fault {})
     assert.is_nil(fault({ two = 1 }, { launch = 7, stream = 3000, part = 880 }))
-    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" }, { "two", 0 } } do
+    for _, case in ipairs { { "ways", 0 }, { "ways", 9 }, { "bk", 40 }, { "ways", "2" }, { "two", 0 },
+      { "parts", 0 } } do
       assert.matches(case[1], fault { [case[1]] = case[2] })
     end
     assert.matches("no room", fault { bm = 64, bn = 128, tm = 8, bk = 16, ways = 2, stages = 2 })

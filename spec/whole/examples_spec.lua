@@ -161,6 +161,22 @@ describe("the example", function()
       "LUA examples/overhead.lua")
   end)
 
+  it("gemm_model compares the model's choice with every plan of blocks that it has", function()
+    local path = os.tmpname()
+    helper.write(path, [[
+      local tuning = require "clcompute.tuning"
+      local of, block = tuning.of, { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 2, alone = 10, full = 15 }
+      function tuning.of(...) -- a device without blocks has some for the example
+        local asks = debug.getinfo(2, "S").source:find "gemm_model"
+        return asks and { kernel = "blocks", stream = 1, blocks = { block } } or of(...)
+      end
+      arg = { arg[1], 1, 3 }
+      dofile "examples/gemm_model.lua"]])
+    local output = assert(helper.shell(("%s %s %s"):format(helper.lua, path, helper.device().place)))
+    os.remove(path)
+    assert.matches("\n +%d+ x +%d+ x +%d+ +%d+%.%d us +%d+%.%d +[01]%.%d+ +%S[^\n]*\nmean of 1: [01]%.%d+", output)
+  end)
+
   it("life and kmeans end in a picture, and in a file", function()
     local path = os.tmpname()
     local output = run_example("life", "7 " .. path .. ".html")

@@ -195,6 +195,8 @@ describe("a kernel on an isolated device that makes system calls", function()
     ask "getppid"
     helper.raises("its worker process sent what is no answer, and was ended", ask_with,
       d:buffer(("\1"):rep(8), "char", 8), 2, 1, "write", 3, 0, 8)
+    helper.raises("its worker process sent what is no answer, and was ended", ask_with,
+      d:buffer(("\1"):rep(80), "char", 80), 2, 1, "write", 3, 0, 80) -- as long as an answer
     assert.is_true(cl.clock() - start < 20)
     ask "getppid"
   end)

@@ -104,7 +104,7 @@ static void consider_parts(clc_Plan *best, const clc_Multiply *x, const clc_Tile
   }
 }
 
-/* As many parts as the shape says, of so many at most as there is room for. */
+/* The parts that the shape asks for, as far as memory and k allow. */
 static void consider_given(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
                            const Costs *costs, clc_Packing packing) {
   const size_t limit = clc_scratchlimit(x->c.b->device, x->c.b->dtype);

@@ -56,8 +56,7 @@ void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 /* What a work-group and a work-item own, how many slices are in work, and how many warps own the
    same elements; the groups that a multiprocessor holds at a time, the GFLOP/s of the device with
    one on each and with all, that with two (0: twice that of one), the percents of them where A is
-   read as it lies (0: it never is), and the parts of k that are taken, whatever they take (0: those
-   of the model). */
+   read as it lies (0: it never is), and the parts of k that it asks for (0: the model chooses). */
 typedef struct clc_Tile {
   size_t bm, bn, bk, tm, tn, stages, ways;
   size_t held, alone, full, two, along, parts;

@@ -37,10 +37,10 @@ for _, column in ipairs { { "source", "front end" }, { "launch", "work-groups" }
 end
 
 local LEGEND = [[
-seconds of processor time on empty caches: front end, the source is read; work-groups, kernels are compiled for a size of
-work-group at their first launch; binaries, programs are compiled to be kept; known answers, the compiler is tried; CPU s,
-all of it. Seconds by the clock: vectoriser, code and link, POCL's parts of the compiling; s, until the result is there.
-]]
+Seconds of processor time on empty caches: "front end" reads the source; "work-groups" compiles kernels at their first
+launch, and computes; "binaries" compiles programs to keep them; "known answers" tries the compiler, with all that is
+built for it; "CPU s" is all. Seconds by the clock: "vectoriser", "code" and "link" are POCL's, within work-groups and
+binaries; "s" is the time to the result.]]
 
 --- The rows of the table: below each call its kernels.
 local function cold_rows(measured)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Operands that are the same on every device and in every run: nested tables of random numbers, and packed strings.
+--- What is the same on every device and in every run: shapes of products, nested tables of random numbers, packed
+-- strings.
 
 local data = {}
 

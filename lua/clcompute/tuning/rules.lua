@@ -45,7 +45,7 @@ local function check_panels(row, facts)
   check_memory((integer(row, "mc", 1, MANY) + 4) * integer(row, "kc", 1, MANY) + vector, facts)
 end
 
---- How many groups a multiprocessor holds, and its rates with one and with all.
+--- How many groups a multiprocessor holds, its rates with one and with all, and the parts of k that are asked for.
 local function check_rates(block)
   for _, name in ipairs { "held", "alone", "full" } do integer(block, name, 1, MANY) end
   if block.parts ~= nil then integer(block, "parts", 1, MANY) end
@@ -117,6 +117,7 @@ end
 --- Copies go by pairs and whole lines of slices, whose lines are up to 4 elements longer than the slice is deep.
 local function check_doubles(shape, facts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
+  check(shape.parts == nil, "parts: not of doubles")
   local tm, tn = multiple(shape, "tm", 4, 16), multiple(shape, "tn", 2, 16)
   local bm, bn = multiple(shape, "bm", 4 * tm, 1024), multiple(shape, "bn", 8 * tn, 1024)
   local bk = multiple(shape, "bk", 16, 1024)

@@ -199,6 +199,17 @@ helper.describe_each("gemm fast", function(d)
     end
   end)
 
+  it("takes as many parts of k as a shape asks for, and one where k is short", function()
+    local row = split { kernel = "blocks", blocks = { tile(16, 16, 4, 4, 4) } }
+    row.blocks[1].parts, row.launch = 3, MANY -- which the model would never pay
+    tuning.use(d, "gemm", "float", row)
+    for k, is_split in pairs { [256] = true, [100] = false } do
+      local a, b, ta, tb = products.operands(products.integers, d, "float", 17, 19, k, {})
+      assert.equal(is_split, launches(cl.gemm, a, b).gemm_sum or false)
+      assert.same(reference.gemm(ta, tb), cl.gemm(a, b):read())
+    end
+  end)
+
   -- other GPUs have no fence for it
   local with_fence = (d.type == "cpu" or d.vendor:find "NVIDIA") and it or pending
 

@@ -191,7 +191,7 @@ add("Buffer:save, Device:load", { { 1, 2 }, { 3, 4 } }, function(d)
   return d:load(path[1]):read()
 end)
 
-add("files that two host arrays take turns with", { 0, 1 << 22 }, function(d)
+add("files that go through two host arrays in turn", { 0, 1 << 22 }, function(d)
   local path <close> = scratch ".npy"
   local x = d:random("uint", 1 << 22)
   x:save(path[1])

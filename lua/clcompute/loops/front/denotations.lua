@@ -38,6 +38,11 @@ denotations.FUNCTIONS = {
 -- Constant to value.
 denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
 
+local accepted = {} -- the names of both
+for _, members in ipairs { denotations.FUNCTIONS, denotations.CONSTANTS } do
+  for name in pairs(members) do accepted[name] = true end
+end
+
 local function_names = {}
 for name, value in pairs(math) do
   if type(value) == "function" then function_names[value] = name end
@@ -59,10 +64,9 @@ local function of_global(name)
   local value = rawget(_G, name)
   local is_own = type(value) == "table" and package.loaded[name] == value
     or type(value) == "function" and debug.getinfo(value, "S").what == "C"
-  local meant = value == nil and suggestion(name, { math = math }) or ""
+  local hint = value == nil and suggestion(name, { math = true }) or ""
   return refused(is_own and "'%s' stays in Lua, before or behind the compiled function"
-    or meant == "" and "'%s' is a global: make it a local or a parameter" or "'%s' is a global that is nil%s", name,
-    meant)
+    or "'%s' is a global: make it a local or a parameter%s", name, hint)
 end
 
 --- The function of `math` by that name.
@@ -70,8 +74,8 @@ function denotations.of_math(name)
   if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
   local value = denotations.CONSTANTS[name]
   if value then return { tag = "constant", value = value } end
-  local known = rawget(math, name) ~= nil
-  return refused(known and "math.%s is not accepted" or "math has no '%s'%s", name, suggestion(name, math))
+  if rawget(math, name) ~= nil then return refused("math.%s is not accepted", name) end
+  return refused("math has no '%s'%s", name, suggestion(name, accepted))
 end
 
 --- Who holds the free names of a parsed function.
