@@ -3,6 +3,7 @@
 #include "device.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void clc_namedevices(lua_State *L) {
   clc_namelist(L, "clcompute.Devices", "no device");
@@ -13,6 +14,7 @@ static const char *opt_selector(lua_State *L) {
   if (lua_isnoneornil(L, 1)) return NULL;
   luaL_checktype(L, 1, LUA_TSTRING);
   luaL_argcheck(L, lua_rawlen(L, 1) > 0, 1, "empty selector");
+  luaL_argcheck(L, strlen(lua_tostring(L, 1)) == lua_rawlen(L, 1), 1, "a NUL byte in the selector");
   return lua_tostring(L, 1);
 }
 

@@ -165,7 +165,7 @@ void clc_releaserecipe(clc_Recipe *r) {
   if (r == NULL || --r->holders > 0) return;
   clc_Worker *w = &r->context->worker;
   if (r->generation == w->generation && w->process.pid != 0)
-    clc_request(w, (clc_Request){CLC_ASK_FORGET, 0, r->number, 0, 0}, NULL);
+    clc_request(w, (clc_Request){CLC_ASK_FORGET, 0, r->number, 0, 0, 0}, NULL);
   free(r);
 }
 
@@ -253,7 +253,7 @@ static clc_Answer try_recipe(lua_State *L, clc_Device *d, clc_Recipe *const *rec
   if (r != NULL && r->generation != w->generation) {
     /* Now, as a hook may release it while it is built; if that fails there is another worker. */
     r->generation = w->generation;
-    const clc_Request request = {CLC_ASK_BUILD, r->form, r->number, 0, r->length};
+    const clc_Request request = {CLC_ASK_BUILD, r->form, r->number, 0, r->length, 0};
     ask(L, d, request, r->text, what, &answer);
     clc_usedevice(L, d);
   }
@@ -286,15 +286,15 @@ static void begin(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const 
     clc_endworker(w); /* the next one builds it again */
     clc_raise(L, tried.code, tried.call, "%s, in a new worker", what);
   }
-  clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, (*recipe)->number, 0, strlen(kernel)}, kernel);
+  clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, (*recipe)->number, 0, strlen(kernel), 0}, kernel);
 }
 
 /* Whether a value fits is told by the kernel of this process. */
 static cl_int set_value(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size,
                         const void *value) {
   const cl_int code = clSetKernelArg(kernel, i, size, value);
-  const clc_Request r = value != NULL ? (clc_Request){CLC_ASK_VALUE, i, 0, 0, size}
-                                      : (clc_Request){CLC_ASK_LOCAL, i, 0, size, 0};
+  const clc_Request r = value != NULL ? (clc_Request){CLC_ASK_VALUE, i, 0, 0, size, 0}
+                                      : (clc_Request){CLC_ASK_LOCAL, i, 0, size, 0, 0};
   if (code == CL_SUCCESS) clc_request(&d->context->worker, r, value);
   return code;
 }
@@ -309,20 +309,20 @@ static cl_int set_object(clc_Device *d, cl_kernel kernel, const void *object, cl
 
 static cl_int set_memory(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
                          const clc_Region *region) {
-  return set_object(d, kernel, &mem, (clc_Request){CLC_ASK_MEMORY, i, 0, 0, sizeof *region},
+  return set_object(d, kernel, &mem, (clc_Request){CLC_ASK_MEMORY, i, 0, 0, sizeof *region, 0},
                     region);
 }
 
 static cl_int set_image(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem image,
                         const clc_Layout *layout) {
-  return set_object(d, kernel, &image, (clc_Request){CLC_ASK_IMAGE, i, 0, 0, sizeof *layout},
+  return set_object(d, kernel, &image, (clc_Request){CLC_ASK_IMAGE, i, 0, 0, sizeof *layout, 0},
                     layout);
 }
 
 static cl_int set_sampler(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
                           const clc_Sampling *sampling) {
-  return set_object(d, kernel, &sampler, (clc_Request){CLC_ASK_SAMPLER, i, 0, 0, sizeof *sampling},
-                    sampling);
+  return set_object(d, kernel, &sampler,
+                    (clc_Request){CLC_ASK_SAMPLER, i, 0, 0, sizeof *sampling, 0}, sampling);
 }
 
 static clc_Grid to_grid(cl_uint dims, const clc_Part *p) {
@@ -341,7 +341,7 @@ static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, const 
   clc_Answer answer;
   const clc_Grid grid = to_grid(l->dims, p);
   if (*l->kernel == NULL) luaL_error(L, "%s is released", l->what); /* by a hook */
-  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof grid}, &grid, l->what, &answer);
+  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof grid, 0}, &grid, l->what, &answer);
   clc_passoutput(&d->context->worker.process);
   if (answer.code != CL_SUCCESS) clc_raise(L, answer.code, answer.call, "%s", l->what);
   memcpy(when, answer.when, sizeof answer.when);

@@ -217,6 +217,8 @@ static void build_counted(lua_State *L, const Job *j, clc_Code *code) {
   const double start = clc_processortime();
   build_source(L, j, code);
   clc_notecost(L, j->source.name, "source", start);
+  clc_checkinterrupt(
+      L); /* while what is to be closed still stands: a hook would keep it from that */
 }
 
 /* What is pushed goes when the stack is cut. */
@@ -263,6 +265,7 @@ static void retarget(lua_State *L, const Job *j, clc_Code *code) {
   const int top = lua_gettop(L);
   push_notice(L, j, 0);
   if (clc_retarget(L, j->device, j->options, code)) lua_replace(L, top);
+  clc_checkinterrupt(L);
   lua_settop(L, top);
 }
 

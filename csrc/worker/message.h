@@ -36,6 +36,7 @@ typedef struct clc_Request {
   uint32_t ask, index;
   uint64_t number, size;
   uint64_t bytes; /* that follow */
+  uint64_t mark;  /* of its answer, which is set when it is asked */
 } clc_Request;
 
 /* A part of a piece of the arena: where the piece begins there and its bytes, then the part's. */
@@ -69,12 +70,10 @@ enum {
   CLC_NOTE_RUNNING       /* a launch's kernel is compiled, and runs */
 };
 
-#define CLC_ANSWER 0x72776e61u /* "anwr", which no kernel writes by chance */
-
 typedef struct clc_Answer {
-  uint32_t mark;    /* CLC_ANSWER */
+  uint64_t mark;    /* of the request: what comes late, or of a kernel, has another one */
   int32_t code;     /* of OpenCL, or of a note */
-  char call[40];    /* that gave it */
+  char call[36];    /* that gave it */
   uint64_t when[4]; /* a launch was queued, submitted, started, finished; in nanoseconds */
 } clc_Answer;
 

@@ -46,8 +46,11 @@ static int receive(clc_Connection *c, void *to, size_t size) {
   return 1;
 }
 
+static uint64_t mark; /* of the last request */
+
 int clc_receiverequest(clc_Connection *c) {
   if (!receive(c, &c->request, sizeof c->request)) return 0;
+  mark = c->request.mark;
   const size_t size = (size_t)c->request.bytes;
   if (size >= c->room) {
     free(c->bytes);
@@ -62,7 +65,7 @@ int clc_receiverequest(clc_Connection *c) {
 void clc_sendanswer(const clc_Answer *answer, int descriptor) {
   _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
   clc_Answer copy = *answer;
-  copy.mark = CLC_ANSWER;
+  copy.mark = mark;
   struct iovec part = {&copy, sizeof copy};
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
   if (descriptor >= 0) {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "worker.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <poll.h>
@@ -137,7 +138,7 @@ static void start_process(lua_State *L, clc_Worker *w, const clc_Place *place) {
     luaL_error(L, "cannot start a worker by %s: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, strerror(code));
   w->generation++;
-  const clc_Request open = {CLC_ASK_OPEN, (uint32_t)place->d, before, 0, strlen(platform)};
+  const clc_Request open = {CLC_ASK_OPEN, (uint32_t)place->d, before, 0, strlen(platform), 0};
   if (!clc_ask(L, w, open, platform, (clc_TimeLimits){START_LIMIT, 0}, "its worker", &answer))
     luaL_error(L, "%s does not start as a worker: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, w->fate);
@@ -198,6 +199,7 @@ void clc_request(clc_Worker *w, clc_Request request, const void *bytes) {
 
 typedef struct {
   size_t sent, received;
+  uint64_t mark;  /* of the answer */
   int enclosed;   /* a descriptor that goes with the first byte, or -1 */
   int is_opening; /* one that comes is the supervisor's */
   double running; /* since when a kernel runs; 0: it does not yet */
@@ -265,7 +267,7 @@ static int note_fault(Exchange *x, ssize_t n) {
 /* What is no answer is dropped, and is_stuck ends its process; a note is taken, and makes room for
    what comes behind it. */
 static void take_note(Exchange *x, const clc_Answer *answer) {
-  if (x->received >= sizeof answer->mark && answer->mark != CLC_ANSWER) {
+  if (x->received >= sizeof answer->mark && answer->mark != x->mark) {
     x->is_forged = 1;
     x->received = 0;
     return;
@@ -384,10 +386,20 @@ static int note_lost(clc_Worker *w) {
   return 0;
 }
 
+/* What is to be shown as the name of a call. */
+static void make_word(char *text, size_t room) {
+  text[room - 1] = '\0';
+  for (; *text != '\0'; text++)
+    if (!isalnum((unsigned char)*text) && *text != '_') *text = '?';
+}
+
 int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
             clc_TimeLimits limits, const char *what, clc_Answer *answer) {
-  Exchange x = {.enclosed = request.ask == CLC_ASK_LAUNCH ? w->arena.fd : -1,
-                .is_opening = request.ask == CLC_ASK_OPEN};
+  const int is_opening = request.ask == CLC_ASK_OPEN;
+  request.mark = is_opening ? 0 : ++w->asked; /* what it says first it says unasked */
+  Exchange x = {.mark = request.mark,
+                .enclosed = request.ask == CLC_ASK_LAUNCH ? w->arena.fd : -1,
+                .is_opening = is_opening};
   const int top = lua_gettop(L);
   clc_Wait wait = clc_beginwait(L);
   const uint64_t generation = w->generation;
@@ -409,7 +421,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
       luaL_error(L, "the device was closed meanwhile");
   }
   lua_settop(L, top);
-  answer->call[sizeof answer->call - 1] = '\0'; /* a kernel may have written anywhere */
+  make_word(answer->call, sizeof answer->call); /* a kernel may have written anywhere */
   w->busy = 0;
   w->used -= x.sent; /* what a hook let go of meanwhile may not have gone out */
   memmove(w->out, w->out + x.sent, w->used);

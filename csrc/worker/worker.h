@@ -111,6 +111,7 @@ typedef struct clc_Worker {
   clc_Arena arena;
   clc_Process process;
   uint64_t generation; /* how many processes there were */
+  uint64_t asked;      /* how many questions, of all of them */
   int busy;            /* an answer is due */
   char *readable;      /* folders that it can read besides the system's, ":" between, or NULL */
   char *out;           /* requests that were not sent yet */

@@ -127,6 +127,11 @@ describe("a selector", function()
     end
   end)
 
+  it("is a text without NUL bytes", function()
+    helper.raises("empty selector", cl.device, "")
+    helper.raises("a NUL byte in the selector", cl.device, "cpu\0xyz")
+  end)
+
   it("of another type is an error that names the argument", function()
     for _, value in ipairs { {}, true, io.stdout, print, helper.device() } do
       helper.raises({ "#1", "string expected" }, cl.device, value)

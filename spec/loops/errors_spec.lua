@@ -80,6 +80,7 @@ local ERRORS = {
   { "function(a) a[1] = §math.random() end", "unknown call 'math.random': math.random is not accepted" },
   { "function(a) a[1] = §math.cosine(1) end", "unknown call 'math.cosine': math has no 'cosine'" },
   { "function(a) a[1] = §math.sni(1) end", "unknown call 'math.sni': math has no 'sni'; did you mean 'sin'?" },
+  { "function(a) a[1] = §math.Sin(1) end", "unknown call 'math.Sin': math has no 'Sin'; did you mean 'sin'?" },
   { "function(a) a[1] = §mth.sin(1) end",
     "unknown call 'mth.sin': 'mth' is a global: make it a local or a parameter; did you mean 'math'?" },
   { "function(a) a[1] = §math.rando(1) end", "unknown call 'math.rando': math has no 'rando'" },

@@ -29,6 +29,7 @@ end
 -- @tparam string name
 -- @treturn ?integer
 function spelling.near(word, name)
+  if word:lower() == name:lower() then return 0 end
   local most = math.max(1, #word // 3)
   if math.abs(#word - #name) > most then return nil end -- soon, of a long word
   local distance = spelling.distance(name, word)
