@@ -97,7 +97,8 @@ static int run_script(lua_State *L, int n, char **arguments) {
   return call(L, status, n > 0 ? n - 1 : 0);
 }
 
-static void set_arg(lua_State *L, int argc, char **argv, int script) {
+static void set_arg(lua_State *L, int argc, char **argv, int first) {
+  const int script = first < argc ? first : 0; /* as lua counts where there is none */
   lua_createtable(L, argc, script + 1);
   for (int i = 0; i < argc; i++) {
     lua_pushstring(L, argv[i]);
