@@ -217,8 +217,7 @@ static void build_counted(lua_State *L, const Job *j, clc_Code *code) {
   const double start = clc_processortime();
   build_source(L, j, code);
   clc_notecost(L, j->source.name, "source", start);
-  clc_checkinterrupt(
-      L); /* while what is to be closed still stands: a hook would keep it from that */
+  clc_checkinterrupt(L); /* as a hook would keep the notice and the lock from being closed */
 }
 
 /* What is pushed goes when the stack is cut. */
