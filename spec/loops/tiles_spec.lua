@@ -182,7 +182,10 @@ helper.describe_each("loop nests in tiles", function(device)
     local far, wide = random_matrix(1, 2049)[1], assert(loops.compile([=[function(a, b, w, n)
       for j = 1, n do b[j] = a[(j - 1) * 9007199254740992 + w[1]] end
     end]=], { device = device, force = true, target = "cpu" })) -- 2^53: the last index is the first one again
-    assert.error_matches(function() wide(far, copy(far), { 1 }, 2049) end, "index 9007199254740993 is outside")
+    local _, message = pcall(wide, far, copy(far), { 1 }, 2049)
+    local index = math.tointeger(message:match "index (%d+) is outside of 1 %.%. 2049") -- whichever work-item is first
+    assert.equal(1, index % (1 << 53))
+    assert.not_equal(1, index)
     local list = limits()
     list[3] = -2
     local compiled = assert(loops.compile([=[function(a, b, w, n)
