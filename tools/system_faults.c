@@ -214,27 +214,20 @@ FAILING(int, posix_spawnp,
         (pid, file, actions, attributes, argv, environment), EAGAIN, EAGAIN)
 
 /* A stream that failed says so to ferror. */
-size_t fread(void *to, size_t size, size_t n, FILE *f) {
-  static size_t (*real)(void *, size_t, size_t, FILE *);
-  if (MUST_FAIL(fread, EIO)) {
-    f->_flags |= _IO_ERR_SEEN;
-    errno = EIO;
-    return 0;
+#define FAILING_STREAM(name, memory, code)                   \
+  size_t name(memory data, size_t size, size_t n, FILE *f) { \
+    static size_t (*real)(memory, size_t, size_t, FILE *);   \
+    if (MUST_FAIL(name, code)) {                             \
+      f->_flags |= _IO_ERR_SEEN;                             \
+      errno = code;                                          \
+      return 0;                                              \
+    }                                                        \
+    if (real == NULL) *(void **)&real = next(#name);         \
+    return real(data, size, n, f);                           \
   }
-  if (real == NULL) *(void **)&real = next("fread");
-  return real(to, size, n, f);
-}
 
-size_t fwrite(const void *from, size_t size, size_t n, FILE *f) {
-  static size_t (*real)(const void *, size_t, size_t, FILE *);
-  if (MUST_FAIL(fwrite, ENOSPC)) {
-    f->_flags |= _IO_ERR_SEEN;
-    errno = ENOSPC;
-    return 0;
-  }
-  if (real == NULL) *(void **)&real = next("fwrite");
-  return real(from, size, n, f);
-}
+FAILING_STREAM(fread, void *, EIO)
+FAILING_STREAM(fwrite, const void *, ENOSPC)
 
 /* These do their work first: what is closed is closed, however it went. */
 int close(int fd) {

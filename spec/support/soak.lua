@@ -151,20 +151,35 @@ local function alive()
     resident = resident() }
 end
 
--- The first half of a short one does not see what a simulator's heap and shadow memory come to.
-local ROOM = { buffers = 0, events = 0, sequences = 0, lua = 2, resident = tonumber(SECONDS) < 60 and 128 or 64 }
+local ROOM = { buffers = 0, events = 0, sequences = 0, lua = 2, resident = 64 }
+local HALVES = 6 -- at most: what leaks grows in each, what a process takes at first does not
 
-local rounds, before, half = 0, nil, nil
-local start = cl.clock()
-repeat
-  for _ = 1, 50 do round() end
-  rounds = rounds + 50
-  if not before and cl.clock() - start > SECONDS / 2 then before, half = alive(), rounds end
-until before and rounds > half and cl.clock() - start > SECONDS
-local after = alive()
-for name, most in pairs(ROOM) do
-  if after[name] > before[name] + most then
-    error(("%s grew from %d to %d in %d rounds"):format(name, before[name], after[name], rounds))
+local rounds = 0
+
+--- Half of the time, of one pass at least; returns what is alive then.
+local function half()
+  local start = cl.clock()
+  repeat
+    for _ = 1, 50 do round() end
+    rounds = rounds + 50
+  until cl.clock() - start > SECONDS / 2
+  return alive()
+end
+
+--- In words what has grown, or nil.
+local function growth(before, after)
+  for name, most in pairs(ROOM) do
+    if after[name] > before[name] + most then
+      return ("%s grew from %d to %d in %d rounds"):format(name, before[name], after[name], rounds)
+    end
   end
 end
+
+local before, after, grown = nil, half(), nil
+for _ = 2, HALVES do
+  before, after = after, half()
+  grown = growth(before, after)
+  if not grown then break end
+end
+if grown then error(grown) end
 print(("%d rounds, %d checks right, %d MB resident"):format(rounds, checks, after.resident))
