@@ -175,9 +175,10 @@ local function growth(before, after)
   end
 end
 
-local before, after, grown = nil, half(), nil
+local after, grown = half(), nil
 for _ = 2, HALVES do
-  before, after = after, half()
+  local before = after
+  after = half()
   grown = growth(before, after)
   if not grown then break end
 end
