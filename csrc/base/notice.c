@@ -24,7 +24,7 @@
    line: down (scrolling at the end of the screen) and up, save, down and to the left. */
 #define BELOW "\033D\033[A\0337\033[B\r"
 #define BACK "\0338"
-#define CLEAR "\033[J" /* from the cursor on, also where the window was made narrower */
+#define CLEAR BELOW "\033[J" BACK /* also where the window was made narrower */
 
 typedef struct {
   pthread_t thread;
@@ -57,13 +57,19 @@ static void put(const char *text) {
   (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
+/* A job in the background leaves the terminal to others; ENOTTY: it is that of no job of ours. */
+static int is_in_foreground(void) {
+  const pid_t group = tcgetpgrp(STDERR_FILENO);
+  return group < 0 || group == getpgrp();
+}
+
 static void *show_late(void *given) {
   Notice *n = given;
   const struct timespec at = to_timespec(n->due);
   pthread_mutex_lock(&n->lock);
   int waiting = 0;
   while (!n->is_over && waiting == 0) waiting = pthread_cond_timedwait(&n->ended, &n->lock, &at);
-  const int counts = !n->is_over;
+  const int counts = !n->is_over && is_in_foreground();
   const int shows = counts && atomic_fetch_add(&shown, 1) == 0;
   if (shows) put(n->line);
   while (!n->is_over) pthread_cond_wait(&n->ended, &n->lock);
@@ -88,7 +94,8 @@ static int end_notice(lua_State *L) {
   return 0;
 }
 
-/* Signals are for the threads that there were. */
+/* Signals are for the threads that there were, but for Ctrl-C where these hold it: a second one ends
+   the process, also one whose driver hangs. */
 static int start(Notice *n) {
   pthread_condattr_t monotonic;
   sigset_t all, before;
@@ -98,6 +105,7 @@ static int start(Notice *n) {
   pthread_cond_init(&n->ended, &monotonic);
   pthread_condattr_destroy(&monotonic);
   sigfillset(&all);
+  sigdelset(&all, SIGINT);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int code = pthread_create(&n->thread, NULL, show_late, n);
   pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,25 +8,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "handle.h"
+#include "base.h"
 
 #define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader knows no driver */
 
 /* POCL 3.1 finds its devices at the first call, and tells other threads meanwhile that it has none:
-   so one thread at a time. Nothing raises in between. */
+   so one thread at a time. Nothing raises in between. POCL's own threads, which begin then, compile
+   kernels at their first launch. */
 static pthread_mutex_t discovery = PTHREAD_MUTEX_INITIALIZER;
 
-static cl_int get_platforms(cl_uint room, cl_platform_id *ids, cl_uint *n) {
+static int enter_discovery(void) {
+  const int was_held = clc_holdinterrupt();
   pthread_mutex_lock(&discovery);
-  const cl_int code = clGetPlatformIDs(room, ids, n);
+  return was_held;
+}
+
+static void leave_discovery(int was_held) {
   pthread_mutex_unlock(&discovery);
+  clc_letinterrupt(was_held);
+}
+
+static cl_int get_platforms(cl_uint room, cl_platform_id *ids, cl_uint *n) {
+  const int was_held = enter_discovery();
+  const cl_int code = clGetPlatformIDs(room, ids, n);
+  leave_discovery(was_held);
   return code;
 }
 
 static cl_int get_devices(cl_platform_id platform, cl_uint room, cl_device_id *ids, cl_uint *n) {
-  pthread_mutex_lock(&discovery);
+  const int was_held = enter_discovery();
   const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, room, ids, n);
-  pthread_mutex_unlock(&discovery);
+  leave_discovery(was_held);
   return code;
 }
 

@@ -6,7 +6,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <time.h>
 
 #define MAX_SLEEP 1e-3   /* keeps Ctrl-C prompt */
@@ -34,6 +36,25 @@ void clc_checkinterrupt(lua_State *L) {
   if (lua_gethook(L) == NULL) return;
   lua_pushcfunction(L, do_nothing);
   lua_call(L, 0, 0);
+}
+
+static sigset_t interrupt_set(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+int clc_holdinterrupt(void) {
+  const sigset_t set = interrupt_set();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  return sigismember(&before, SIGINT) == 1;
+}
+
+void clc_letinterrupt(int was_held) {
+  const sigset_t set = interrupt_set();
+  if (!was_held) pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static lua_State *main_thread(lua_State *L) {

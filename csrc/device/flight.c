@@ -257,7 +257,7 @@ static void flush(clc_Flight *f) {
 static const char *find_compiled(const clc_Flight *f) {
   const clc_Command *c = &f->pending[f->oldest];
   cl_int status;
-  const int is_handed_out = f->count > 0 && is_kernel(c->what) &&
+  const int is_handed_out = f->count > 0 && is_kernel(c->what) && c->ticket > f->printing &&
                             get_status(c->event, &status) == CL_SUCCESS && status == CL_SUBMITTED;
   return is_handed_out ? c->what : NULL;
 }

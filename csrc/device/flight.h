@@ -48,6 +48,7 @@ typedef struct clc_Flight {
                               whose kernels run on the same threads; NULL of another one */
   double spin;             /* seconds of busy polling, of a wait */
   uint64_t queued, ended;  /* tickets: the last one, and the last seen to end */
+  uint64_t printing;       /* of the last one that prints: at a terminal no line goes before it */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */

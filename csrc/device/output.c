@@ -23,6 +23,7 @@ void clc_beforeoutput(void) {
 }
 
 void clc_awaitoutput(lua_State *L, clc_Device *d) {
+  d->flight.printing = d->flight.queued;
   clc_drain(L, d);
   clc_check(L, clFinish(d->queue), "clFinish"); /* the queue is empty: it prints alone */
 }

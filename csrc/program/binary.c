@@ -125,17 +125,25 @@ static void share(const clc_Device *d, const char *binary, size_t size, const ch
 
 /* --- storing ----------------------------------------------------------- */
 
+/* POCL compiles and links the kernels at this call. */
+static cl_int get_info(cl_program program, cl_program_info what, size_t size, void *values) {
+  const int was_held = clc_holdinterrupt();
+  const cl_int code = clGetProgramInfo(program, what, size, values, NULL);
+  clc_letinterrupt(was_held);
+  return code;
+}
+
 /* A program that the serial device shares has two binaries, and POCL hands out both or none. */
 int clc_pushbinary(lua_State *L, const cl_program *program) {
   const int top = lua_gettop(L);
   size_t sizes[2] = {0, 0};
   char *bytes[2];
   if (*program == NULL) return 0;
-  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
+  cl_int code = get_info(*program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes);
   if (code != CL_SUCCESS || sizes[0] == 0) return 0;
   for (int i = 0; i < 2; i++) bytes[i] = lua_newuserdatauv(L, sizes[i], 0);
   if (*program == NULL) luaL_error(L, "program is released");
-  code = clGetProgramInfo(*program, CL_PROGRAM_BINARIES, sizeof bytes, bytes, NULL);
+  code = get_info(*program, CL_PROGRAM_BINARIES, sizeof bytes, bytes);
   if (code == CL_SUCCESS) lua_pushlstring(L, bytes[0], sizes[0]);
   if (code == CL_SUCCESS) lua_replace(L, top + 1);
   lua_settop(L, top + (code == CL_SUCCESS));

@@ -217,7 +217,6 @@ static void build_counted(lua_State *L, const Job *j, clc_Code *code) {
   const double start = clc_processortime();
   build_source(L, j, code);
   clc_notecost(L, j->source.name, "source", start);
-  clc_checkinterrupt(L); /* as a hook would keep the notice and the lock from being closed */
 }
 
 /* What is pushed goes when the stack is cut. */
@@ -243,7 +242,8 @@ static int load_late(lua_State *L, const Job *j, int key, clc_Code *code) {
 }
 
 /* Builds from the source, or from what another process has kept meanwhile; pushes declarations of
-   the kernels, or nil. `key`: 0, nothing is kept. */
+   the kernels, or nil. `key`: 0, nothing is kept. An interrupt ends it between two steps: its hook
+   would keep the notice and the lock from being closed. */
 static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
   const int top = lua_gettop(L);
   lua_pushnil(L);
@@ -252,8 +252,10 @@ static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
   } else {
     push_notice(L, j, key);
     build_counted(L, j, code);
+    clc_checkinterrupt(L);
     check_names(L, j, &code->program);
     if (key > 0) keep(L, j, key, code);
+    clc_checkinterrupt(L);
   }
   lua_settop(L, top + 1);
 }

@@ -6,48 +6,71 @@ local terminal = require "spec.support.terminal"
 
 local device, shell = helper.device(), helper.shell
 
+-- No shell, which would take the mask of signals that it inherits away. Ctrl-C ends it.
+local SLOW_LD = ([[
+#!/usr/bin/env %s
+local start = os.clock()
+repeat until os.clock() - start > 1
+os.execute("PATH=${PATH#*:} exec ld '" .. table.concat(arg, "' '") .. "'")
+]]):format(helper.lua)
+
 describe("a notice", function()
-  -- On the line below the cursor, which goes back to where it was; then all from there on is cleared.
-  local NOTICE = "\27D\27[A\0277\27[B\rclcompute: %s\0278\27[J"
+  local NOTICE = terminal.NOTICE:gsub("%%s", "clcompute: %%s")
   local folder
 
   before_each(function()
     folder = helper.folder()
-    helper.write(folder .. "/ld", "#!/bin/sh\nsleep 1\nPATH=${PATH#*:} exec ld \"$@\"\n", true)
+    helper.write(folder .. "/ld", SLOW_LD, true)
   end)
 
   after_each(function() shell("rm -rf " .. folder) end)
 
-  --- All that a terminal gets from a script.
-  local function bytes_of(script, environment)
+  --- A script in a terminal.
+  local function start(script, environment)
     local path = helper.write(folder .. "/script.lua", script)
-    local t <close> = terminal.open(("env %s %s %s"):format(environment, helper.lua, path))
+    return terminal.open(("env %s %s %s"):format(environment, helper.lua, path))
+  end
+
+  --- All that a terminal gets until the end.
+  local function finish(t)
     t.add = function(self, bytes) self.bytes = self.bytes .. bytes end
     assert.equal(0, t:finish(), t.bytes)
     return t.bytes
   end
 
+  --- All that it gets from a script.
+  local function bytes_of(script, environment)
+    local t <close> = start(script, environment)
+    return finish(t)
+  end
+
+  --- What is to make POCL link slowly, for `env`.
+  local function slowly(mode)
+    local words = { "TERM=xterm", "CLCOMPUTE_SANDBOX=off" } -- the worker's links too
+    for name, value in pairs { PATH = folder .. ":" .. os.getenv "PATH", CLCOMPUTE_BUILD = mode or "",
+      CLCOMPUTE_CACHE = folder .. "/cache", POCL_CACHE_DIR = folder .. "/pocl" } do
+      words[#words + 1] = ("%s='%s'"):format(name, value)
+    end
+    return table.concat(words, " ")
+  end
+
+  local BUILD = [[
+    local d = require "clcompute".device("%s", { isolated = %s })
+    local x = d:zeros("int", 1)
+    d:wait()
+    io.write "[building " io.flush()
+    local p = d:program("kernel void k(global int *x) { x[0] = 42; %s }", { name = "k\27.cl" })]]
+
   --- What a script shows at a terminal: its steps behind each other, and what the library says between them. POCL has
   -- the program, but no binary, before it begins.
-  local function show(mode, isolated)
-    local build = ([[
-      local d = require "clcompute".device("%s", { isolated = %s })
-      local x = d:zeros("int", 1)
-      d:wait()
-      io.write "[building " io.flush()
-      local p = d:program("kernel void k(global int *x) { x[0] = 42; }", { name = "k\27.cl" })]])
-      :format(device.place, isolated)
-    local environment = { TERM = "xterm", PATH = folder .. ":" .. os.getenv "PATH",
-      CLCOMPUTE_SANDBOX = "off", -- the worker's links too
-      CLCOMPUTE_BUILD = "", CLCOMPUTE_CACHE = folder .. "/cache", POCL_CACHE_DIR = folder .. "/pocl" }
-    helper.output(build, environment)
-    environment.CLCOMPUTE_BUILD = mode
-    local words = {}
-    for name, value in pairs(environment) do words[#words + 1] = ("%s='%s'"):format(name, value) end
+  local function show(mode, isolated, statement)
+    local build = BUILD:format(device.place, isolated, statement or "")
+    assert(helper.run(build, { CLCOMPUTE_BUILD = "", CLCOMPUTE_CACHE = folder .. "/cache",
+      POCL_CACHE_DIR = folder .. "/pocl" }))
     return bytes_of(build .. [[
       io.write "][launching " io.flush()
       p.k(1, x):wait()
-      io.write(x[1], "]")]], table.concat(words, " "))
+      io.write(x[1], "]")]], slowly(mode))
   end
 
   it("tells of many short waits as of a long one, and of none of those that lie apart", function()
@@ -68,6 +91,17 @@ describe("a notice", function()
     assert.equal("", show_steps(0.1, 0.4))
   end)
 
+  it("is not shown by a job in the background", function()
+    local wait = [[
+      require "clcompute"
+      local line <close> = require("clcompute.core.internal").notice "long"
+      os.execute "sleep 0.8"]]
+    assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
+    helper.write(folder .. "/job.lua", wait)
+    local t <close> = terminal.open(("sh -mc 'TERM=xterm %s %s/job.lua & wait'"):format(helper.lua, folder))
+    assert.not_matches("long", finish(t))
+  end)
+
   local COMPILING = "[launching " .. NOTICE:format "compiling kernel 'k'" .. "42]"
 
   local on_pocl = device.platform:find "Portable" and it or pending
@@ -82,5 +116,31 @@ describe("a notice", function()
 
   on_pocl("tells of one that a worker compiles", function()
     assert.equal("[building ]" .. COMPILING, show("", true))
+  end)
+
+  on_pocl("leaves what a kernel prints alone", function()
+    assert.equal("[building ][launching 1\r\n2\r\n42]", show("", false, [[printf(\"1\\n2\\n\");]]))
+    local shown = "[building ][launching " .. NOTICE:format "compiling kernel 'k'" .. "3\r\n4\r\n42]"
+    assert.equal(shown, show("", true, [[printf(\"3\\n4\\n\");]]))
+  end)
+
+  --- Ctrl-C at a word of a script that builds slowly.
+  local function interrupt(mode, word)
+    local t <close> = start([[
+      local ok, message = pcall(function() ]] .. BUILD:format(device.place, false, "") .. [[
+        io.write "launching " io.flush()
+        p.k(1, x):wait()
+      end)
+      print(ok, message)]], slowly(mode))
+    t:expect(word)
+    os.execute "sleep 0.5"
+    t:type "\3"
+    t:expect "interrupted!"
+    assert.equal(0, t:finish())
+  end
+
+  on_pocl("and Ctrl-C end a wait, not the driver's linker, without which POCL aborts", function()
+    interrupt("", "launching")
+    interrupt("wait", "building")
   end)
 end)

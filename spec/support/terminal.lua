@@ -6,6 +6,10 @@ local helper = require "spec.helper"
 local terminal = {}
 terminal.__index = terminal
 
+-- What a notice's line is: below the cursor, which goes back to where it was; and how it goes away.
+local BELOW, BACK = "\27D\27[A\0277\27[B\r", "\0278"
+terminal.NOTICE = BELOW .. "%s" .. BACK .. BELOW .. "\27[J" .. BACK
+
 local open
 local PATIENCE = 60 -- seconds for what must come
 
@@ -40,7 +44,8 @@ end
 
 --- Adds what has come, without the terminal's own control sequences and lines that went away (csrc/base/notice.c).
 function terminal:add(bytes)
-  self.bytes = (self.bytes .. bytes):gsub("\27D\27%[A\0277\27%[B\rclcompute: [^\27]*\0278", "")
+  self.bytes = (self.bytes .. bytes):gsub("\27D\27%[A\0277\27%[B\r[^\27]*\0278", "")
+    :gsub("\27D\27%[A\0277\27%[B\r\27%[J\0278", "")
   self.text = self.bytes:gsub("\27%[[%d;?]*%a", ""):gsub("[\r\a]", "")
 end
 

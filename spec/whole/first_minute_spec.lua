@@ -3,6 +3,7 @@
 -- have them. Bounds are generous, in seconds of processor time where that is known.
 
 local helper = require "spec.helper"
+local terminal = require "spec.support.terminal"
 
 local device, shell = helper.device(), helper.shell
 
@@ -101,7 +102,7 @@ describe("the first minute", function()
     local command = ("%s %s"):format(helper.lua, path)
     assert.equal("", (shell(command)))
     if not shell "command -v script":find "script" then return pending "needs the command script" end
-    local line = "\27D\27[A\0277\27[B\r%s\0278\27[J" -- below the script's own
+    local line = terminal.NOTICE
     for prefix, shown in pairs { ["env TERM=xterm "] = line:format "clcompute: building", ["env TERM=dumb "] = "",
       ["stty cols 12 && env TERM=xterm "] = line:format "clcompute: " } do
       assert.equal(shown, (shell(("script -qec %q /dev/null </dev/null"):format(prefix .. command))))
