@@ -191,24 +191,16 @@ static int is_named(lua_State *L) {
   return 0;
 }
 
-/* The hint where a key of the range stands among the arguments. */
-static const char *hint_of(const char *name) {
-  static const char *const of_range[] = {"global", "group", "offset", "remainder", NULL};
-  for (const char *const *key = of_range; *key != NULL; key++)
-    if (strcmp(name, *key) == 0)
-      return "; it belongs to the range: k({global = n, group = m}, ...)";
-  return "";
-}
-
 /* Raises unless each key of the table is the name of an argument. */
 static void check_names(lua_State *L, const clc_Kernel *k) {
   for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
-    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    const int key = lua_gettop(L) - 1;
+    const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "";
     cl_uint i = 0;
     while (i < k->nargs && strcmp(k->args[i].name, name) != 0) i++;
     if (i == k->nargs)
-      luaL_error(L, "kernel '%s' has no argument '%s'%s", k->name, luaL_tolstring(L, -2, NULL),
-                 hint_of(name));
+      luaL_error(L, "kernel '%s' has no argument '%s'%s", k->name, luaL_tolstring(L, key, NULL),
+                 clc_rangehint(L, key));
   }
 }
 
@@ -229,8 +221,9 @@ static void spread_named(lua_State *L, const clc_Kernel *k) {
 static void check_call(lua_State *L, const clc_Kernel *k, int given) {
   clc_usedevice(L, k->device);
   if (given != (int)k->nargs)
-    luaL_error(L, "kernel '%s' takes %d argument%s, got %d", k->name, (int)k->nargs,
-               k->nargs == 1 ? "" : "s", given);
+    luaL_error(L, "kernel '%s' takes %d argument%s, got %d%s", k->name, (int)k->nargs,
+               k->nargs == 1 ? "" : "s", given,
+               given > 0 ? clc_rangehint(L, FIRST + given - 1) : "");
   check_local_memory(L, k);
 }
 

@@ -8,7 +8,21 @@
 
 #define RANGE "clcompute.Range"
 
+static const char *const keys[] = {"global", "group", "offset", "remainder", NULL};
 static const char *const remainders[] = {"error", "split", "pad", "native", NULL};
+
+const char *clc_rangehint(lua_State *L, int idx) {
+  const int type = lua_type(L, idx), is_table = type == LUA_TTABLE && !clc_isobject(L, idx);
+  for (const char *const *key = keys; *key != NULL; key++) {
+    lua_pushstring(L, *key);
+    if (is_table) lua_rawget(L, idx);
+    const int is_key = is_table ? !lua_isnil(L, -1) : lua_rawequal(L, idx, -1);
+    lua_pop(L, 1);
+    if (is_key)
+      return lua_pushfstring(L, "; %s belongs to the range: k({global = n, group = m}, ...)", *key);
+  }
+  return "";
+}
 
 /* --- reading ----------------------------------------------------------- */
 
@@ -62,7 +76,6 @@ static void read_group(lua_State *L, int arg, clc_Range *r) {
 }
 
 static void read_record(lua_State *L, int arg, clc_Range *r) {
-  static const char *const keys[] = {"global", "group", "offset", "remainder", NULL};
   if (clc_pushoption(L, arg, "local") != LUA_TNIL)
     clc_argerror(L, arg, "no option 'local'; write group = {...}");
   lua_pop(L, 1);

@@ -177,12 +177,13 @@ typedef struct {
 } Setter;
 
 static void raise_about(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
-                        const char *complaint, va_list args) {
+                        const char *complaint, const char *hint, va_list args) {
   luaL_where(L, 1);
   lua_pushfstring(L, "kernel '%s' argument %d '%s' (%s%s%s): ", kernel_name, (int)i + 1, a->name,
                   a->kind == CLC_VALUE ? "" : a->space, a->kind == CLC_VALUE ? "" : " ", a->type);
   lua_pushvfstring(L, complaint, args);
-  lua_concat(L, 3);
+  lua_pushstring(L, hint);
+  lua_concat(L, 4);
   lua_error(L);
 }
 
@@ -190,14 +191,14 @@ void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const c
                        const char *complaint, ...) {
   va_list args;
   va_start(args, complaint);
-  raise_about(L, kernel_name, i, a, complaint, args);
+  raise_about(L, kernel_name, i, a, complaint, "", args);
   va_end(args);
 }
 
 static void complain(const Setter *s, const char *complaint, ...) {
   va_list args;
   va_start(args, complaint);
-  raise_about(s->L, s->k->name, s->i, s->a, complaint, args);
+  raise_about(s->L, s->k->name, s->i, s->a, complaint, clc_rangehint(s->L, s->idx), args);
   va_end(args);
 }
 

@@ -707,8 +707,10 @@ helper.describe_each("arguments by their names", function(d)
     all.b = 1
     helper.raises("kernel 'f' has no argument 'b'", p.f, 1, all)
     for _, key in ipairs { "global", "group", "offset", "remainder" } do
-      helper.raises(("'%s'; it belongs to the range: k({global = n, group = m}, ...)"):format(key), p.f, 7,
-        { [key] = 2 })
+      local hint = ("; %s belongs to the range: k({global = n, group = m}, ...)"):format(key)
+      helper.raises(("has no argument '%s'%s"):format(key, hint), p.f, 7, { [key] = 2 })
+      helper.raises("takes 4 arguments, got 2" .. hint, p.f, 7, out, { [key] = 2 })
+      helper.raises("number expected, got table" .. hint, p.f, 7, out, { [key] = 2 }, { 7, 2 }, cl.scratch("float", 1))
     end
     all.b, all.a = nil, nil
     helper.raises("kernel 'f': argument 2 'a' is missing", p.f, 1, all)
