@@ -95,6 +95,15 @@ void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const
     code->program = build_binaries(c->cl, 1, &c->place.device, &binary, size, options);
 }
 
+/* A worker starts from the binary too. */
+static void recast(lua_State *L, const clc_Device *d, const char *binary, size_t size,
+                   const char *options, clc_Code *code) {
+  const clc_Sources s = {.options = options, .form = CLC_BINARY, .parts = {binary}, .length = size};
+  clc_releaserecipe(code->recipe);
+  code->recipe = NULL;
+  d->context->executor->new_recipe(L, d->context, &s, &code->recipe);
+}
+
 int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
                    clc_Code *code) {
   cl_program *program = &code->program;
@@ -104,7 +113,10 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   if (*program != NULL) {
     const int top = lua_gettop(L);
     const char *names = clc_testkernelnames(L, program);
-    if (names == NULL || !clc_declares(declarations, names)) drop(program);
+    if (names == NULL || !clc_declares(declarations, names))
+      drop(program);
+    else
+      recast(L, d, binary, lua_rawlen(L, top), options, code);
     lua_settop(L, top);
   }
   lua_pop(L, *program != NULL ? 1 : 2);

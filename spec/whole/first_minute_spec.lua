@@ -44,6 +44,26 @@ describe("the first minute", function()
     assert.equal("42\ttrue\ttrue\n", run(script))
   end)
 
+  it("has isolated devices begin with the binaries that are kept: their worker compiles nothing", function()
+    if not device.platform:find "Portable" then return pending "needs POCL" end
+    helper.write(folder .. "/ld", ("#!/bin/sh\ntouch %s/linked\nPATH=${PATH#*:} exec ld \"$@\"\n"):format(folder), true)
+    local linking = { CLCOMPUTE_SANDBOX = "off", PATH = folder .. ":" .. os.getenv "PATH" }
+    local launch = [[
+      local x = d:zeros("int", 3)
+      d:program("kernel void k(global int *x) { x[get_global_id(0)] = 42; }").k(3, x)
+      print(x[3])]]
+    local keep = [[
+      local internal = require "clcompute.core.internal"
+      internal.store_later()
+      internal.builds_all = true
+      %s
+      internal.store_launched()]] -- as `clcompute warm` does
+    assert.equal("42\n", run(keep:format(launch), linking))
+    shell(("rm -r %s/linked %s/pocl/*"):format(folder, folder))
+    assert.equal("42\n", run("d = cl.device(nil, { isolated = true })" .. launch, linking))
+    assert.equal("", (shell(("ls %s | grep linked"):format(folder))))
+  end)
+
   it("serves a small product by the plain kernel alone, exactly where that can be", function()
     local output = run [[
       local a = d:buffer { { 1, 2 }, { 3, 4 } }
