@@ -56,13 +56,14 @@ function pages.check_output(script, output)
   end
 end
 
---- Runs a script in a process of its own, at a device's speed; returns what it printed. `command`: what reads it.
+--- Runs a script in a process of its own, at a device's speed and with a pool of memory; returns what it printed.
+-- `command`: what reads it.
 function pages.run(script, name, command)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(script):close()
   local place = helper.device().place
-  local pipe = assert(io.popen(("CLCOMPUTE_DEVICE=%s %s %s 2>&1"):format(place, command or helper.lua, path)))
+  local pipe = assert(io.popen(("CLCOMPUTE_POOL= CLCOMPUTE_DEVICE=%s %s %s 2>&1"):format(place, command or helper.lua, path)))
   local output = pipe:read "a":gsub(path:gsub("%p", "%%%0"), name)
   local ok = pipe:close()
   os.remove(path)
