@@ -44,10 +44,11 @@ const clc_Type clc_contexttype = {
     "device", "clcompute.Context", sizeof(clc_Context), context_release, 1, NULL};
 
 /* Whether a variable of the environment switches something on from the start. */
-static int is_on(const char *variable) {
-  static const char *const off[] = {"", "0", "off", "no", "false"};
+/* Set to no value a variable counts as not set, which `otherwise` is for. */
+static int is_on(const char *variable, int otherwise) {
+  static const char *const off[] = {"0", "off", "no", "false"};
   const char *value = getenv(variable);
-  if (value == NULL) return 0;
+  if (value == NULL || *value == '\0') return otherwise;
   for (size_t i = 0; i < sizeof off / sizeof *off; i++)
     if (strcmp(value, off[i]) == 0) return 0;
   return 1;
@@ -95,7 +96,7 @@ static void fill_facts(lua_State *L, clc_Context *c) {
    launch. */
 static cl_ulong pool_size(const clc_Context *c) {
   const int checks = c->is_simulator || c->executor->is_isolated;
-  if (checks || (getenv("CLCOMPUTE_POOL") != NULL && !is_on("CLCOMPUTE_POOL"))) return 0;
+  if (checks || !is_on("CLCOMPUTE_POOL", 1)) return 0;
   return c->global_memory / (c->is_cpu ? 64 : 8);
 }
 
@@ -108,9 +109,9 @@ static void make_counters(lua_State *L, clc_Context *c) {
 clc_Context *clc_newcontext(lua_State *L, const clc_Executor *executor, clc_Context *parent) {
   clc_Context *c = clc_newhandle(L, &clc_contexttype, parent != NULL ? &parent->h : NULL, 0);
   c->executor = executor;
-  c->checks = parent != NULL ? parent->checks : is_on("CLCOMPUTE_CHECK");
-  c->careful = parent != NULL ? parent->careful : is_on("CLCOMPUTE_CAREFUL");
-  c->times = is_on("CLCOMPUTE_TIMING");
+  c->checks = parent != NULL ? parent->checks : is_on("CLCOMPUTE_CHECK", 0);
+  c->careful = parent != NULL ? parent->careful : is_on("CLCOMPUTE_CAREFUL", 0);
+  c->times = is_on("CLCOMPUTE_TIMING", 0);
   executor->init(c);
   return c;
 }
