@@ -43,8 +43,8 @@ static void context_release(clc_Handle *h) {
 const clc_Type clc_contexttype = {
     "device", "clcompute.Context", sizeof(clc_Context), context_release, 1, NULL};
 
-/* Whether a variable of the environment switches something on from the start. */
-/* Set to no value a variable counts as not set, which `otherwise` is for. */
+/* What a variable of the environment switches on from the start; `otherwise` where it is not set, or
+   to nothing. */
 static int is_on(const char *variable, int otherwise) {
   static const char *const off[] = {"0", "off", "no", "false"};
   const char *value = getenv(variable);
