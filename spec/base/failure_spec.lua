@@ -217,33 +217,43 @@ helper.describe_each("a failure", function(d)
     helper.raises("clEnqueueBarrierWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
   end)
 
-  it("of a launch without an event is found by waiting, and names the last of them", function()
-    local s <close> = d:record(function() cl.saxpy(2, y, y, { out = y }) end)
-    s(3)
-    count.fail("command", FAULT)
-    helper.raises({ "kernel 'saxpy", "failed on the device", "(-14)" }, d.wait, d)
-    s()
-    count.fail("clEnqueueBarrierWithWaitList", OUT_OF_RESOURCES)
-    helper.raises("clEnqueueBarrierWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
-  end)
-
-  it("of launches without events names the first and the last that it can be", function()
-    local p <close> = d:program [[
-      kernel void more(global int *x) { x[get_global_id(0)]++; }
-      kernel void less(global int *x) { x[get_global_id(0)]--; }]]
-    local s <close> = d:record(function()
-      x:fill(0)
-      p.more(4, x)
-      add(4, x)
-      p.less(4, x)
+  describe("of launches without events, as they are where none is timed,", function()
+    local was_timed
+    setup(function()
+      was_timed = d:timing()
+      d:timing(false)
+      cl.saxpy(2, y, y, { out = y })
     end)
-    local e = s()
-    count.fail("command", FAULT)
-    local text = "kernel 'more', kernel 'less' or one between them failed on the device: "
-    helper.raises(text, d.wait, d)
-    helper.raises(text, e.wait, e)
-    assert.matches("^CL_", e.status)
-    assert.equal("complete", add(4, x:fill(0)):wait().status)
+    teardown(function() d:timing(was_timed) end)
+
+    it("is found by waiting, and names the last of them", function()
+      local s <close> = d:record(function() cl.saxpy(2, y, y, { out = y }) end)
+      s(3)
+      count.fail("command", FAULT)
+      helper.raises({ "kernel 'saxpy", "failed on the device", "(-14)" }, d.wait, d)
+      s()
+      count.fail("clEnqueueBarrierWithWaitList", OUT_OF_RESOURCES)
+      helper.raises("clEnqueueBarrierWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+    end)
+
+    it("names the first and the last that it can be", function()
+      local p <close> = d:program [[
+        kernel void more(global int *x) { x[get_global_id(0)]++; }
+        kernel void less(global int *x) { x[get_global_id(0)]--; }]]
+      local s <close> = d:record(function()
+        x:fill(0)
+        p.more(4, x)
+        add(4, x)
+        p.less(4, x)
+      end)
+      local e = s()
+      count.fail("command", FAULT)
+      local text = "kernel 'more', kernel 'less' or one between them failed on the device: "
+      helper.raises(text, d.wait, d)
+      helper.raises(text, e.wait, e)
+      assert.matches("^CL_", e.status)
+      assert.equal("complete", add(4, x:fill(0)):wait().status)
+    end)
   end)
 
   it("of several launches is told by the event of each, though it is raised once", function()
