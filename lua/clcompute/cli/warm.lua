@@ -22,7 +22,7 @@ local warm = {
 function warm.configure(parser)
   parser:option("--device", "Device to build for: gpu, cpu, accelerator, part of its name, or 0:1.")
     :argname "<selector>"
-  parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps builds of its own.")
+  parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps verdicts of its own.")
   parser:option("--only", "Build what has this in its name alone: an operation, a dtype.", "")
     :argname "<name>"
   parser:flag("--system", "Keep it for all users of the machine, in /var/cache/clcompute or $CLCOMPUTE_SYSTEM_CACHE; "
