@@ -214,9 +214,9 @@ double clc_now(void);
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);
 
-/* Until it is let through: Ctrl-C waits, or goes to the thread of a notice, but not to what a driver
-   starts meanwhile, a thread or a program: POCL aborts when its linker is interrupted. Nothing may
-   raise in between. Returns whether it was held before. */
+/* Until it is let through: Ctrl-C waits, or goes to the thread of a notice, but not to what a
+   driver starts meanwhile, a thread or a program: POCL aborts when its linker is interrupted.
+   Nothing may raise in between. Returns whether it was held before. */
 int clc_holdinterrupt(void);
 void clc_letinterrupt(int was_held);
 

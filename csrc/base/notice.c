@@ -94,8 +94,8 @@ static int end_notice(lua_State *L) {
   return 0;
 }
 
-/* Signals are for the threads that there were, but for Ctrl-C where these hold it: a second one ends
-   the process, also one whose driver hangs. */
+/* Signals are for the threads that there were, but for Ctrl-C where these hold it: a second one
+   ends the process, also one whose driver hangs. */
 static int start(Notice *n) {
   pthread_condattr_t monotonic;
   sigset_t all, before;

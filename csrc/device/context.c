@@ -43,8 +43,8 @@ static void context_release(clc_Handle *h) {
 const clc_Type clc_contexttype = {
     "device", "clcompute.Context", sizeof(clc_Context), context_release, 1, NULL};
 
-/* What a variable of the environment switches on from the start; `otherwise` where it is not set, or
-   to nothing. */
+/* What a variable of the environment switches on from the start; `otherwise` where it is not set,
+   or to nothing. */
 static int is_on(const char *variable, int otherwise) {
   static const char *const off[] = {"0", "off", "no", "false"};
   const char *value = getenv(variable);

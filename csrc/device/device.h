@@ -121,6 +121,15 @@ int clc_isidle(lua_State *L, const clc_Context *c);
 /* Has the launches timed that come from now on, or not; waits for what is queued. */
 void clc_settiming(lua_State *L, clc_Device *d, int timing);
 
+/* Whether its queue takes times that nobody wants, or the other way round. */
+int clc_isuntimely(const clc_Device *d);
+
+/* Lets go of such a queue once what is in it has ended. May run Lua code. */
+void clc_renewqueue(lua_State *L, clc_Device *d);
+
+/* Lets go of its queues at once. */
+void clc_dropqueue(clc_Device *d);
+
 /* Has the queues of the state take times, or not, as the profile now asks. */
 void clc_settimings(lua_State *L);
 

@@ -36,7 +36,8 @@ typedef struct clc_Limits {
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
 
-/* The hint where a key of ranges, or a table with one, stands among the arguments, or "". Pushes. */
+/* The hint where a key of ranges, or a table with one, stands among the arguments, or "". Pushes.
+ */
 const char *clc_rangehint(lua_State *L, int idx);
 
 /* Reads a range: n, {nx [, ny [, nz]]}, {global=, group=, offset=, remainder=} or a cl.range. */
