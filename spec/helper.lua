@@ -24,6 +24,13 @@ helper.unit = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
 --- A device that simulates, a thousand times slower: specs take smaller sizes there.
 function helper.is_simulator(device) return device.platform == "Oclgrind" end
 
+--- What is to be closed: until then no launch is timed, also where CLCOMPUTE_TIMING asks for it.
+function helper.untimed(device)
+  local was_timed = device:timing()
+  device:timing(false)
+  return setmetatable({}, { __close = function() device:timing(was_timed) end })
+end
+
 --- A value for `make long`, which tries more than a test should take; nil otherwise.
 function helper.long(value) return os.getenv "LONG" and value end
 

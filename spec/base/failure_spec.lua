@@ -218,13 +218,12 @@ helper.describe_each("a failure", function(d)
   end)
 
   describe("of launches without events, as they are where none is timed,", function()
-    local was_timed
+    local untimed
     setup(function()
-      was_timed = d:timing()
-      d:timing(false)
+      untimed = helper.untimed(d)
       cl.saxpy(2, y, y, { out = y })
     end)
-    teardown(function() d:timing(was_timed) end)
+    teardown(function() getmetatable(untimed).__close() end)
 
     it("is found by waiting, and names the last of them", function()
       local s <close> = d:record(function() cl.saxpy(2, y, y, { out = y }) end)

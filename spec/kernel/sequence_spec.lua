@@ -231,6 +231,7 @@ local function describe_sequences(device)
     end)
 
     it("return an event, timed from the first start to the last end", function()
+      local untimed <close> = helper.untimed(d) -- luacheck: no unused
       local x = d:zeros("int", 4)
       local s <close> = d:record(function()
         x:fill(1)
@@ -281,6 +282,7 @@ local function describe_sequences(device)
     end
 
     it("refuse each call that blocks, naming it", function()
+      local untimed <close> = helper.untimed(d) -- luacheck: no unused
       local other = d:zeros("int", 4)
       local e, path = p.add(4, other, 0), os.tmpname()
       finally(function() os.remove(path) end)
@@ -572,6 +574,7 @@ local function describe_sequences(device)
   end)
 
   it("name the first and the last kernel where one fails on the device", function()
+    local untimed <close> = helper.untimed(d) -- luacheck: no unused
     local x = d:zeros("int", 4)
     local s <close> = d:record(function()
       x:fill(1)
