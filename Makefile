@@ -86,10 +86,13 @@ help:
 	@sed -n '/^make .*#/p' README.md CONTRIBUTING.md
 
 run: packages-run
+	@test -e build/clcompute/core.so || echo "Compiling the library, which takes 20 to 60 seconds"
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) bin/clcompute report borisov
 	@printf "\n%s\n" "Building the kernels of all operations ahead, so that nothing waits for them later (Ctrl-C ends it):"
 	@$(ENV) bin/clcompute warm
+	@printf "%s\n" "The same for the prompt (clcompute repl), whose processor is isolated:"
+	@$(ENV) bin/clcompute warm --isolated
 
 test: packages-test
 	@$(MAKE) --no-print-directory -s all layer

@@ -57,6 +57,9 @@ static void count_objects(lua_State *L) {
 }
 
 static int clc_live(lua_State *L) {
+  static const char *const shown[] = {"device",  "part",    "queue",  "buffer", "image",
+                                      "sampler", "program", "kernel", "event",  "sequence",
+                                      "bytes",   "pooled",  NULL};
   size_t n;
   lua_Integer bytes = 0, pooled = 0;
   const clc_Holding *holdings = push_holdings(L, &n);
@@ -75,6 +78,7 @@ static int clc_live(lua_State *L) {
   lua_setfield(L, -2, "bytes");
   lua_pushinteger(L, pooled);
   lua_setfield(L, -2, "pooled");
+  clc_namerecord(L, "clcompute.Live", shown);
   return 1;
 }
 

@@ -27,18 +27,23 @@ static void push_cache(lua_State *L, const clc_Device *d) {
   lua_remove(L, -2);
 }
 
-/* Raises with the names of those there are, in the order of the folder. */
+static int is_source(const struct dirent *entry) {
+  const size_t length = strlen(entry->d_name);
+  return length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0;
+}
+
+/* Raises with the names of those there are. */
 static void raise_unknown(lua_State *L, const char *folder, const char *name) {
-  DIR *dir = opendir(folder);
-  const struct dirent *entry;
-  char names[1000] = "";
-  while (dir != NULL && (entry = readdir(dir)) != NULL) {
-    const size_t used = strlen(names), length = strlen(entry->d_name);
-    if (length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0)
-      snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? ", " : "", (int)length - 3,
-               entry->d_name);
+  struct dirent **files = NULL;
+  const int n = scandir(folder, &files, is_source, alphasort);
+  char names[4000] = "";
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(names), length = strlen(files[i]->d_name);
+    snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? ", " : "", (int)length - 3,
+             files[i]->d_name);
+    free(files[i]);
   }
-  if (dir != NULL) closedir(dir);
+  free(files);
   luaL_error(L, "no prebuilt kernel '%s'; there are: %s", name, names);
 }
 

@@ -85,8 +85,10 @@ function Device:wait() end
 ---@return clcompute.Device # the device
 function Device:trim() end
 
----A further in-order queue on the same memory, made when the device's own queue is empty. Its commands run beside the device's. It is a Device: what is
----made on it is queued there, and buffers of either may be used on both. `Event:before` orders the two.
+---A further in-order queue on the same memory, made when the device's own queue is empty. Its commands run beside the
+---device's. It is a Device, and buffers of either may be used on both. A launch goes to the queue of its program, an operation,
+---a fill and a read to that of the buffer that it makes, fills or reads; none of them waits for another queue. So what a launch of
+---one queue writes is read from another one after `d:wait()`, or behind `Event:before`.
 ---```lua
 ---local q <close> = d:queue()
 ---local x = d:zeros("float", 8)
@@ -171,8 +173,8 @@ function Device:raw() end
 ---`cl.scan`, `cl.gemm`) are kept; other devices run at once.
 ---
 ---Errors, which leave nothing recorded: a call that waits for the device (a read, `cl.sum`, `cl.lu`, `d:wait`), for its
----commands have not run; commands of another queue of the device; buffers of check mode; a recording or a sequence inside; an
----isolated device; what the function raises.
+---commands have not run, or that takes a host array; commands of another queue of the device; buffers that are made in check mode,
+---and kernels of a script on them; a recording or a sequence inside; an isolated device; what the function raises.
 ---```lua
 ---local q = cl.device(d.place, { isolated = false, check = false }) -- an isolated device records nothing
 ---local p = q:program [[kernel void blur(global const float *a, global float *b) {

@@ -105,6 +105,7 @@ describe("the display", function()
 
   it("shows the time of a launch, where it was timed, or its status after a while", function()
     local d = helper.device()
+    local untimed <close> = helper.untimed(d) -- luacheck: no unused
     local work = d:program([[kernel void work(global float *x, int n) {
       float v = x[0]; for (int i = 0; i < n; i++) v = 0.5f * v + 1; x[0] = v; }]]).work
     local x, text = d:zeros("float", 1), "event of kernel 'work'"

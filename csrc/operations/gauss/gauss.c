@@ -131,6 +131,8 @@ static void warn_condition(lua_State *L, const char *name, const clc_Lu *f, cons
   if (!push_condition(L, name, f, rconds, clc_epsilon(f->lu->dtype),
                       "matrix is singular to working precision"))
     return;
+  lua_pushliteral(L, "; the option rcond = 1e-12 makes that an error");
+  lua_concat(L, 2);
   lua_warning(L, "clcompute: ", 1);
   lua_warning(L, lua_tostring(L, -1), 0);
   lua_setfield(L, -2, "warning");

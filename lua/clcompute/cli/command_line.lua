@@ -34,7 +34,12 @@ local function stop(result)
 end
 
 --- The result for a command line that is wrong; argparse puts a question behind some messages.
+-- What users of other commands type.
+local MEANT = { devices = "info", list = "info", platforms = "info", prompt = "repl", shell = "repl", benchmark = "bench" }
+
 local function misuse(name, message)
+  local meant = MEANT[message:match "^unknown command '(.-)'$"]
+  if meant then message = ("%s: did you mean '%s'?"):format(message, meant) end
   message = message:gsub("\n?%s*Did you mean (.-)%?%s*$", ": did you mean %1?")
   return { misuse = ("%s%s `%s --help`"):format(message, message:find "%?$" and " See" or "; see", name) }
 end

@@ -64,9 +64,19 @@ local function count_new(folder, before)
   return count
 end
 
+--- The device of the prompt, where that is another one than that of scripts; else nil.
+local function isolated(device)
+  return device.type == "cpu" and command_line.device(device.place, { isolated = true }) or nil
+end
+
 --- Runs the command.
 function warm.run(options)
-  local device = command_line.device(options.device, options.isolated and { isolated = true } or nil)
+  local own = command_line.device(options.device)
+  local device = options.isolated and isolated(own) or own
+  if options.isolated and device == own then
+    output.print(("%s: the prompt takes it as scripts do, nothing else is to be built"):format(own.name))
+    return 0
+  end
   require("clcompute.core.internal").fills_for_all = options.system
   local clock, folder = command_line.library().clock, check_folder(options.system)
   local show <close> = output.progress()

@@ -4,6 +4,7 @@
 -- nothing that is typed ends it, but the end of the input and `os.exit`; from a pipe an error does.
 
 local catalogue = require "clcompute.prompt.catalogue"
+local clock = require("clcompute.core").clock
 local completer = require "clcompute.prompt.completer"
 local display = require "clcompute.prompt.display"
 local editor = require "clcompute.prompt.editor"
@@ -22,6 +23,7 @@ local prompt = { guard = safety.guard }
 
 local FIRST, NEXT = "> ", ">> "
 local PIPE_COLUMNS = 80
+local PATIENCE = 0.3 -- seconds after Ctrl-C: what ends by then needs no word
 local LIBRARY = "lua/[%d.]*/?(clcompute/[%w_/]+)%.lua:%d+: in" -- a call within the library
 local CALLERS = { ["clcompute/prompt/init"] = true, ["clcompute/cli/run"] = true } -- of scripts
 
@@ -79,9 +81,16 @@ function prompt.fault(reason, traceback)
   return format.visible(ok and text or interrupt.text(reason)) .. "\nstack traceback:\n" .. calls_of(traceback)
 end
 
+--- A device with commands, and what it runs, after so many seconds; nil: it ends before.
+local function running_after(seconds)
+  local start, device, what = clock(), nil, nil
+  repeat device, what = internal.still_running() until not device or clock() - start > seconds
+  return device, what
+end
+
 --- A kernel of a GPU goes on when the wait for it was interrupted.
 function prompt.say_what_runs()
-  local device, what = internal.still_running()
+  local device, what = running_after(PATIENCE)
   if not device then return end
   io.stderr:write(("%s still runs on %s and cannot be ended: what uses the device waits for it\n")
     :format(what, device.name))
