@@ -50,7 +50,8 @@ void clc_refuserecorded(lua_State *L, const clc_Device *d) {
   const char *call = push_call(L, r);
   if (r->device != d)
     luaL_error(L, "%s uses another queue of the device whose commands d:record keeps", call);
-  luaL_error(L, "%s cannot be recorded: it waits for commands or uses a host array, and d:record "
+  luaL_error(L,
+             "%s cannot be recorded: it waits for commands or uses a host array, and d:record "
              "keeps commands unrun",
              call);
 }
