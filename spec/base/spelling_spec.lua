@@ -54,8 +54,9 @@ describe("the spelling of names", function()
         local x, a = d:buffer { 3, 1, 2 }, d:buffer { { 2, 1, 0 }, { 1, 3, 1 }, { 0, 1, 2 } }
         local event = kernel(3, x)
         event:wait()
-        local env = { cl = cl, d = d, e = event, h = d:host("float", 3), k = kernel, p = cl.plot(x), io = io, x = x, y = x, matrix = a,
-          a = a, n = 3, dtype = "float", low = 0, high = 1, b = (object == "buffer" or text:find "reshape") and x or a,
+        local env = { cl = cl, d = d, e = event, h = d:host("float", 3), k = kernel, p = cl.plot(x),
+          io = io, x = x, y = x, matrix = a, a = a, n = 3, dtype = "float", low = 0, high = 1,
+          b = (object == "buffer" or text:find "reshape") and x or a,
           indices = d:buffer({ 3, 1 }, "int"), values = { 1, 2 }, path = folder .. "/x.npy",
           name = name, source = source, range = 3, table = table, print = tostring }
         local f = assert(load("return " .. text, "=" .. word, "t", env))

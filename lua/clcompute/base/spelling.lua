@@ -65,14 +65,16 @@ local CUMULATIVE = "cl.scan(\"a + b\", x)"
 local LAUNCH = "k(range, ...)"
 
 -- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table. Each
--- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a host array h, a kernel k, a drawing p of a matrix.
+-- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a host array h,
+-- a kernel k, a drawing p of a matrix.
 local ELSEWHERE = {
   buffer = { size = "b.count, b.shape or b.bytes", length = "b.count or #b", len = "b.count or #b", n = "b.count or #b",
     data = "b:read()", values = "b:read()", tolist = "b:read()", item = "b[1]", type = "b.dtype", flatten = FLAT,
     ravel = FLAT, squeeze = "b:reshape(n)", unsqueeze = "b:reshape(1, n)", expand_dims = "b:reshape(1, n)",
     seconds = "cl.profile()", time = "cl.profile()" },
-  device = { synchronize = "d:wait()", sync = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
-    array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
+  device = { synchronize = "d:wait()", sync = "d:wait()", finish = "d:wait()", compile = "d:program(source)",
+    build = "d:program(source)", array = "d:buffer(values)", ones = "d:full(dtype, 1, n)",
+    rand = "d:random(dtype, n)", memory = "d.global_memory",
     cores = "d.compute_units" },
   drawing = { save = "matrix:save(path .. \".png\") or io.open(path .. \".html\", \"w\"):write(p:html())" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
@@ -84,7 +86,8 @@ local ELSEWHERE = {
     multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = CUMULATIVE, cumulative = CUMULATIVE,
     mm = "cl.matmul(a, b)",
     cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
-    clip = "cl.minimum(cl.maximum(x, low), high)", inv = INVERSE, inverse = INVERSE, lstsq = LEAST_SQUARES, det = "cl.lu(a):det()",
+    clip = "cl.minimum(cl.maximum(x, low), high)", inv = INVERSE, inverse = INVERSE, lstsq = LEAST_SQUARES,
+    det = "cl.lu(a):det()",
     concatenate = "cl.concat(a, b)", append = "cl.concat(a, b)", take = "cl.gather(x, indices)", equal = "cl.eq(a, b)",
     less = "cl.lt(a, b)", greater = "cl.gt(a, b)", rand = "d:random(dtype, n)", ones = "d:full(dtype, 1, n)",
     randn = "d:random(dtype, n, { distribution = \"normal\" })", array = "d:buffer(values)", save = "b:save(path)",

@@ -35,7 +35,8 @@ end
 
 --- The result for a command line that is wrong; argparse puts a question behind some messages.
 -- What users of other commands type.
-local MEANT = { devices = "info", list = "info", platforms = "info", prompt = "repl", shell = "repl", benchmark = "bench" }
+local MEANT = { devices = "info", list = "info", platforms = "info", prompt = "repl", shell = "repl",
+  benchmark = "bench" }
 
 local function misuse(name, message)
   local meant = MEANT[message:match "^unknown command '(.-)'$"]

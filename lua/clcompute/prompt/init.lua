@@ -83,9 +83,11 @@ end
 
 --- A device with commands, and what it runs, after so many seconds; nil: it ends before.
 local function running_after(seconds)
-  local start, device, what = clock(), nil, nil
-  repeat device, what = internal.still_running() until not device or clock() - start > seconds
-  return device, what
+  local start = clock()
+  while true do
+    local device, what = internal.still_running()
+    if not device or clock() - start > seconds then return device, what end
+  end
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
