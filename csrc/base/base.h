@@ -214,9 +214,10 @@ double clc_now(void);
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);
 
-/* Until it is let through: Ctrl-C waits, or goes to the thread of a notice, but not to what a
-   driver starts meanwhile, a thread or a program: POCL aborts when its linker is interrupted.
-   Nothing may raise in between. Returns whether it was held before. */
+/* Keeps Ctrl-C from the threads and programs that a driver starts until clc_letinterrupt: POCL
+   aborts when its linker is interrupted. Ctrl-C waits meanwhile, or goes to the thread of a notice,
+   which there is at a terminal alone. Nothing may raise in between. Returns whether it was held
+   before. */
 int clc_holdinterrupt(void);
 void clc_letinterrupt(int was_held);
 

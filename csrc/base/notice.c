@@ -11,12 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define METATABLE "clcompute.notice"
 #define PATIENCE 0.5 /* seconds before it is written */
 #define PAUSE 0.2    /* seconds: waits that are closer count as one */
+#define LOOK 0.05    /* seconds between two looks for what is typed */
 #define FLASH 0.05   /* seconds: a shorter wait is not told of, its line would flicker */
 #define ROOM 79      /* characters */
 
@@ -24,7 +26,8 @@
    line: down (scrolling at the end of the screen) and up, save, down and to the left. */
 #define BELOW "\033D\033[A\0337\033[B\r"
 #define BACK "\0338"
-#define CLEAR BELOW "\033[J" BACK /* also where the window was made narrower */
+#define ERASE "\033[J" /* from the cursor on: also where the window was made narrower */
+#define CLEAR BELOW ERASE BACK
 
 typedef struct {
   pthread_t thread;
@@ -57,24 +60,48 @@ static void put(const char *text) {
   (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-/* A job in the background leaves the terminal to others; ENOTTY: it is that of no job of ours. */
+/* A job in the background leaves the terminal to others. Below 0: this is not the terminal that
+   controls our jobs. */
 static int is_in_foreground(void) {
   const pid_t group = tcgetpgrp(STDERR_FILENO);
   return group < 0 || group == getpgrp();
 }
 
-static void *show_late(void *given) {
-  Notice *n = given;
-  const struct timespec at = to_timespec(n->due);
-  pthread_mutex_lock(&n->lock);
+/* Waits for the end until a moment by clc_now; returns whether it came. */
+static int is_over_by(Notice *n, double moment) {
+  const struct timespec at = to_timespec(moment);
   int waiting = 0;
   while (!n->is_over && waiting == 0) waiting = pthread_cond_timedwait(&n->ended, &n->lock, &at);
-  const int counts = !n->is_over && is_in_foreground();
-  const int shows = counts && atomic_fetch_add(&shown, 1) == 0;
-  if (shows) put(n->line);
-  while (!n->is_over) pthread_cond_wait(&n->ended, &n->lock);
-  if (shows) put(CLEAR);
-  if (counts) atomic_fetch_sub(&shown, 1);
+  return n->is_over;
+}
+
+/* Bytes of whole lines that were typed and not read. */
+static int count_typed(void) {
+  int bytes;
+  return ioctl(STDERR_FILENO, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+/* Until the end; but whoever types Enter has the cursor on the line, which goes at once then. */
+static void show(Notice *n) {
+  const int typed = count_typed();
+  int stands = 1;
+  put(n->line);
+  while (!is_over_by(n, clc_now() + LOOK))
+    if (stands && count_typed() > typed) {
+      put(ERASE);
+      stands = 0;
+    }
+  if (stands && is_in_foreground()) put(CLEAR);
+}
+
+static void *show_late(void *given) {
+  Notice *n = given;
+  pthread_mutex_lock(&n->lock);
+  if (!is_over_by(n, n->due) && is_in_foreground()) {
+    if (atomic_fetch_add(&shown, 1) == 0) show(n);
+    while (!n->is_over) pthread_cond_wait(&n->ended, &n->lock);
+    atomic_fetch_sub(&shown, 1);
+  }
   pthread_mutex_unlock(&n->lock);
   return NULL;
 }
@@ -94,8 +121,8 @@ static int end_notice(lua_State *L) {
   return 0;
 }
 
-/* Signals are for the threads that there were, but for Ctrl-C where these hold it: a second one
-   ends the process, also one whose driver hangs. */
+/* The thread takes no signal but Ctrl-C, which comes to it while the script's thread holds it: a
+   second one then ends a process whose driver hangs. A program that blocks it has its reasons. */
 static int start(Notice *n) {
   pthread_condattr_t monotonic;
   sigset_t all, before;
@@ -105,8 +132,9 @@ static int start(Notice *n) {
   pthread_cond_init(&n->ended, &monotonic);
   pthread_condattr_destroy(&monotonic);
   sigfillset(&all);
-  sigdelset(&all, SIGINT);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_sigmask(SIG_BLOCK, NULL, &before);
+  if (!sigismember(&before, SIGINT)) sigdelset(&all, SIGINT);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
   const int code = pthread_create(&n->thread, NULL, show_late, n);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return code == 0;

@@ -74,7 +74,9 @@ clc_Wait clc_beginwait(lua_State *L) {
 
 void clc_checkwait(lua_State *L, const clc_Wait *w) {
   clc_checkinterrupt(L);
-  if (w->thread != NULL && lua_gethook(w->thread) != w->hook) luaL_error(L, "interrupted!");
+  if (w->thread == NULL || lua_gethook(w->thread) == w->hook) return;
+  if (w->hook == NULL) lua_sethook(w->thread, NULL, 0, 0); /* or it would raise once more there */
+  luaL_error(L, "interrupted!");
 }
 
 void clc_pause(lua_State *L, const clc_Wait *w) {

@@ -113,6 +113,7 @@ static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, con
   memcpy(t.region, region, sizeof t.region);
   clc_usebuffer(L, d, from->buffer);
   clc_usebuffer(L, d, to->buffer);
+  clc_waitbehindsource(L, d, from->buffer->device);
   clc_transfer(L, d, &t);
 }
 

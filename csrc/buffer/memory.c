@@ -398,6 +398,7 @@ static void queue_copy(lua_State *L, clc_Device *d, const clc_Buffer *from, size
   clc_beforechange(L, to, from);
   clc_usebuffer(L, d, from);
   clc_usebuffer(L, d, to);
+  clc_waitbehindsource(L, d, from->device);
   clc_transfer(L, d,
                &(clc_Transfer){.call = CLC_COPYBUFFER,
                                .kind = kind,

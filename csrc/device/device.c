@@ -254,9 +254,17 @@ void clc_settleall(lua_State *L, const clc_Context *c) {
   for (clc_Device *d; (d = push_busy(L, c)) != NULL; lua_pop(L, 1)) clc_settle(L, d);
 }
 
-/* still_running() --> a Device with commands in flight, and the name of the oldest; nil: none. */
+/* still_running([seconds]) --> a Device with commands in flight after that, and the name of the
+   oldest; nil: none. */
 static int still_running(lua_State *L) {
-  const clc_Device *d = push_busy(L, NULL);
+  const double start = clc_now(), patience = luaL_optnumber(L, 1, 0);
+  const clc_Device *d;
+  lua_settop(L, 0);
+  for (double waited = 0; (d = push_busy(L, NULL)) != NULL; waited = clc_now() - start) {
+    if (waited >= patience) break;
+    clc_rest(waited);
+    lua_settop(L, 0);
+  }
   if (d == NULL) return 0;
   const clc_Flight *f = &d->flight;
   lua_pushstring(L, f->count > 0 ? f->pending[f->oldest].what : "a command of another library");

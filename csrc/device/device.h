@@ -118,6 +118,14 @@ void clc_drain(lua_State *L, clc_Device *d);
 /* Whether all queues of a context are seen to be empty. */
 int clc_isidle(lua_State *L, const clc_Context *c);
 
+/* Has the next command of a queue wait for what ends with a ticket of another one of its context,
+   or behind it. Returns 0: that has ended. */
+int clc_waitbehind(lua_State *L, clc_Device *d, clc_Device *other, uint64_t ticket);
+
+/* Has it wait for all that stands in the queue of what is copied; a sequence is in no such order.
+ */
+void clc_waitbehindsource(lua_State *L, clc_Device *d, clc_Device *source);
+
 /* Has the launches timed that come from now on, or not; waits for what is queued. */
 void clc_settiming(lua_State *L, clc_Device *d, int timing);
 
@@ -176,6 +184,9 @@ void clc_endlaunch(clc_Device *d, const clc_Launch *l, cl_command_queue queue);
    kernel prints is there when the call returns. The second one waits. */
 void clc_beforeoutput(void);
 void clc_awaitoutput(lua_State *L, clc_Device *d);
+
+/* As clc_awaitoutput, where it comes to the terminal: no notice goes before it. */
+void clc_awaitprinted(lua_State *L, clc_Device *d);
 
 /* Calls a function with the n values at the top, waits for the device, and puts in their place what
    its kernels printed. What was printed before an error is printed then. */

@@ -217,28 +217,14 @@ static int event_profile(lua_State *L) {
   return 1;
 }
 
-/* A queue that waits for another one's launch: for what ends with it there, or behind it. */
-static void queue_wait(lua_State *L, const clc_Event *e, clc_Device *d) {
-  cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
-  const clc_Command *c = clc_follow(&e->device->flight, e->ticket);
-  if (c == NULL) {
-    raise_failure(L, e);
-    return;
-  }
-  const cl_int code = clFlush(e->device->queue); /* or the two could wait for ever */
-  clc_check(L, code, "clFlush");
-  clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &c->event, event),
-             "clEnqueueBarrierWithWaitList");
-}
-
 static int event_before(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   clc_Device *d = clc_checkopen(L, 2);
   refuse_recorded(L, e);
   if (d->context != e->device->context)
     wait_event(L, e, -1);
-  else if (d != e->device)
-    queue_wait(L, e, d);
+  else if (d != e->device && !clc_waitbehind(L, d, e->device, e->ticket))
+    raise_failure(L, e);
   lua_settop(L, 1);
   return 1;
 }

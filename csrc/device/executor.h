@@ -63,8 +63,12 @@ typedef struct clc_Part {
 int clc_isshifted(const clc_Part *part);
 int clc_isnonuniform(const clc_Part *part);
 
+#define CLC_VARIANTS 8
+
 /* What is known of how long the launches of a kernel take, where the serial device can run it. */
 typedef struct clc_Pace {
+  uint64_t variants[CLC_VARIANTS]; /* that the device's threads have run, a ring; 0: none */
+  unsigned latest;                 /* where the last one stands */
   int is_known;
   double per_item;    /* seconds of a work-item there, as last seen, where that is known */
   uint64_t watched;   /* ticket of the launch on the device's threads that was watched; 0: none */

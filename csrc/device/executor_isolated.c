@@ -261,7 +261,9 @@ static clc_Answer try_recipe(lua_State *L, clc_Device *d, clc_Recipe *const *rec
   return answer;
 }
 
-#define UNREADABLE "; its compiler reads what a source includes from the folders of option include"
+#define UNREADABLE                                                                                \
+  "; its compiler reads what a source includes from the folders of option include, and works in " \
+  "POCL's cache folder: d:close() ends a worker whose folder was removed"
 
 /* What the worker's compiler refuses is refused here again, with the log. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {

@@ -2,6 +2,12 @@
 /* What is alive in a state, and what holds device memory. */
 #include "device.h"
 
+/* Kinds of objects, and two sums. */
+static const char *const shown[] = {"device",  "part",    "queue",  "buffer", "image",
+                                    "sampler", "program", "kernel", "event",  "sequence",
+                                    "bytes",   "pooled",  NULL};
+enum { KINDS = sizeof shown / sizeof *shown - 3 };
+
 static int tell(const clc_Handle *h, clc_Holding *holding) {
   return !h->released && h->type->tell != NULL && h->type->tell(h, holding);
 }
@@ -49,17 +55,12 @@ static const char *kind(const clc_Handle *h) {
 /* Objects that own something in OpenCL, by kind. Counting makes no garbage that
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
-  static const char *const keys[] = {"device",  "part",    "queue",  "buffer", "image",
-                                     "sampler", "program", "kernel", "event",  "sequence"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
+  for (size_t i = 0; i < KINDS; i++) count(L, shown[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
 }
 
 static int clc_live(lua_State *L) {
-  static const char *const shown[] = {"device",  "part",    "queue",  "buffer", "image",
-                                      "sampler", "program", "kernel", "event",  "sequence",
-                                      "bytes",   "pooled",  NULL};
   size_t n;
   lua_Integer bytes = 0, pooled = 0;
   const clc_Holding *holdings = push_holdings(L, &n);

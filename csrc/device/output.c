@@ -23,9 +23,13 @@ void clc_beforeoutput(void) {
 }
 
 void clc_awaitoutput(lua_State *L, clc_Device *d) {
-  d->flight.printing = d->flight.queued;
   clc_drain(L, d);
   clc_check(L, clFinish(d->queue), "clFinish"); /* the queue is empty: it prints alone */
+}
+
+void clc_awaitprinted(lua_State *L, clc_Device *d) {
+  d->flight.printing = d->flight.queued;
+  clc_awaitoutput(L, d);
 }
 
 /* --- redirection -------------------------------------------------------- */

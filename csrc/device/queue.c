@@ -105,7 +105,7 @@ static int has_event(const clc_Device *d) {
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
-  if (d->context->recording != NULL) clc_refuserecorded(L, d);
+  if (d->context->recording != NULL) clc_refuseothers(L, d);
   if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
   clc_usedevice(L, d);
   clc_Command *c = clc_nextcommand(&d->flight);
@@ -174,4 +174,22 @@ int clc_isquiet(clc_Device *d) {
 
 cl_command_queue clc_quickqueue(clc_Device *d) {
   return d->serial != NULL && clc_isquiet(d) ? d->serial : d->queue;
+}
+
+/* --- other queues of the context ----------------------------------------- */
+
+int clc_waitbehind(lua_State *L, clc_Device *d, clc_Device *other, uint64_t ticket) {
+  cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
+  const clc_Command *c = clc_follow(&other->flight, ticket);
+  if (c == NULL) return 0;
+  clc_check(L, clFlush(other->queue), "clFlush"); /* or the two could wait for ever */
+  clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &c->event, event),
+             "clEnqueueBarrierWithWaitList");
+  return 1;
+}
+
+void clc_waitbehindsource(lua_State *L, clc_Device *d, clc_Device *source) {
+  if (source == d || clc_isquiet(source) || d->context->recording != NULL) return;
+  if (source->foreign) clc_settle(L, source);
+  clc_waitbehind(L, d, source, source->flight.queued);
 }

@@ -44,16 +44,21 @@ static const char *push_call(lua_State *L, const clc_Recording *r) {
   return lua_pushstring(L, call.name != NULL ? call.name : "this call");
 }
 
-void clc_refuserecorded(lua_State *L, const clc_Device *d) {
+static void refuse(lua_State *L, const clc_Device *d, const char *reason) {
   const clc_Recording *r = d->context->recording;
   if (r == NULL) return;
   const char *call = push_call(L, r);
   if (r->device != d)
     luaL_error(L, "%s uses another queue of the device whose commands d:record keeps", call);
-  luaL_error(L,
-             "%s cannot be recorded: it waits for commands or uses a host array, and d:record "
-             "keeps commands unrun",
-             call);
+  luaL_error(L, "%s cannot be recorded: %s", call, reason);
+}
+
+void clc_refuserecorded(lua_State *L, const clc_Device *d) {
+  refuse(L, d, "it waits for commands, and d:record keeps them unrun");
+}
+
+void clc_refuseothers(lua_State *L, const clc_Device *d) {
+  refuse(L, d, "d:record keeps launches, fills, copies, and writes of tables and strings");
 }
 
 /* --- begin and end ----------------------------------------------------- */

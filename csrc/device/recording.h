@@ -47,8 +47,10 @@ void clc_endrecording(clc_Recording *r);
 /* The recording of a device, or NULL. */
 clc_Recording *clc_getrecording(const clc_Device *d);
 
-/* Raises while a queue of the context records, naming the call: it does what cannot be kept. */
+/* Raise while a queue of the context records, naming the call: it waits, or it queues what a
+   sequence does not keep. */
 void clc_refuserecorded(lua_State *L, const clc_Device *d);
+void clc_refuseothers(lua_State *L, const clc_Device *d);
 
 /* Holds something for the command to come, or for an argument that is exchanged: returns the zeroed
    node of that size. Runs no Lua code; raises where memory is short. */

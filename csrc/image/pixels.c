@@ -131,6 +131,7 @@ static void copy_from_buffer(lua_State *L, clc_Image *im, clc_Buffer *b, clc_Kin
   t.at[0] = b->offset * b->dtype->size;
   use_image(L, im->device, im);
   clc_usebuffer(L, im->device, b);
+  clc_waitbehindsource(L, im->device, b->device);
   if (!queue_copy(L, im, &t)) copy_through_host(L, im, b);
 }
 
@@ -202,6 +203,7 @@ static void copy_image(lua_State *L, clc_Image *from, clc_Image *to) {
   t.to = to->mem;
   use_image(L, to->device, from);
   use_image(L, to->device, to);
+  clc_waitbehindsource(L, to->device, from->device);
   clc_transfer(L, to->device, &t);
 }
 

@@ -200,7 +200,7 @@ static void check_names(lua_State *L, const clc_Kernel *k) {
     while (i < k->nargs && strcmp(k->args[i].name, name) != 0) i++;
     if (i == k->nargs)
       luaL_error(L, "kernel '%s' has no argument '%s'%s", k->name, luaL_tolstring(L, key, NULL),
-                 clc_rangehint(L, key));
+                 clc_rangehint(L, key, name));
   }
 }
 
@@ -223,7 +223,7 @@ static void check_call(lua_State *L, const clc_Kernel *k, int given) {
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d argument%s, got %d%s", k->name, (int)k->nargs,
                k->nargs == 1 ? "" : "s", given,
-               given > 0 ? clc_rangehint(L, FIRST + given - 1) : "");
+               given > 0 ? clc_rangehint(L, FIRST + given - 1, NULL) : "");
   check_local_memory(L, k);
 }
 
@@ -269,7 +269,7 @@ static int call_kernel(lua_State *L, int has_event, int is_compiled) {
   set_given(L, k, clc_isempty(&range));
   if (k->prints) clc_beforeoutput();
   clc_launch(L, k, &range, e);
-  if (k->prints && clc_getrecording(k->device) == NULL) clc_awaitoutput(L, k->device);
+  if (k->prints && clc_getrecording(k->device) == NULL) clc_awaitprinted(L, k->device);
   if (has_event && !clc_isempty(&range)) clc_keepsignature(L, k->device, FIRST + (int)k->nargs);
   clc_endcheck(L, &checked);
   return has_event;

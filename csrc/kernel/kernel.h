@@ -36,9 +36,9 @@ typedef struct clc_Limits {
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
 
-/* The hint where a key of ranges, or a table with one, stands among the arguments, or "". Pushes.
- */
-const char *clc_rangehint(lua_State *L, int idx);
+/* The hint where a table that is a range stands among the arguments, or the name of an argument is
+   a key of ranges (else NULL), or "". Pushes. */
+const char *clc_rangehint(lua_State *L, int idx, const char *name);
 
 /* Reads a range: n, {nx [, ny [, nz]]}, {global=, group=, offset=, remainder=} or a cl.range. */
 clc_Range clc_checkrange(lua_State *L, int arg);

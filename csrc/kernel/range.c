@@ -11,16 +11,22 @@
 static const char *const keys[] = {"global", "group", "offset", "remainder", NULL};
 static const char *const remainders[] = {"error", "split", "pad", "native", NULL};
 
-const char *clc_rangehint(lua_State *L, int idx) {
-  const int type = lua_type(L, idx), is_table = type == LUA_TTABLE && !clc_isobject(L, idx);
-  for (const char *const *key = keys; *key != NULL; key++) {
-    lua_pushstring(L, *key);
-    if (is_table) lua_rawget(L, idx);
-    const int is_key = is_table ? !lua_isnil(L, -1) : lua_rawequal(L, idx, -1);
-    lua_pop(L, 1);
-    if (is_key)
+static int has_key(lua_State *L, int idx, const char *key) {
+  lua_pushstring(L, key);
+  const int found = lua_rawget(L, idx) != LUA_TNIL;
+  lua_pop(L, 1);
+  return found;
+}
+
+/* A list is the value of a vector. */
+static int is_range(lua_State *L, int idx) {
+  return lua_type(L, idx) == LUA_TTABLE && !clc_isobject(L, idx) && lua_rawlen(L, idx) == 0;
+}
+
+const char *clc_rangehint(lua_State *L, int idx, const char *name) {
+  for (const char *const *key = keys; *key != NULL; key++)
+    if (name != NULL ? strcmp(name, *key) == 0 : is_range(L, idx) && has_key(L, idx, *key))
       return lua_pushfstring(L, "; %s belongs to the range: k({global = n, group = m}, ...)", *key);
-  }
   return "";
 }
 

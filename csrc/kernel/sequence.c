@@ -92,7 +92,7 @@ static int sequence_call(lua_State *L) {
   if (s->recording.prints) clc_beforeoutput();
   for (lua_Integer i = 0; i < n && s->recording.n > 0; i++) clc_replay(L, &s->recording, e);
   if (s->h.released) luaL_error(L, "sequence" CLC_RELEASED);
-  if (s->recording.prints) clc_awaitoutput(L, d);
+  if (s->recording.prints) clc_awaitprinted(L, d);
   return 1;
 }
 

@@ -196,9 +196,11 @@ void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const c
 }
 
 static void complain(const Setter *s, const char *complaint, ...) {
+  const int is_struct = s->a->kind == CLC_VALUE && s->a->dtype == NULL;
+  const char *hint = is_struct ? "" : clc_rangehint(s->L, s->idx, NULL);
   va_list args;
   va_start(args, complaint);
-  raise_about(s->L, s->k->name, s->i, s->a, complaint, clc_rangehint(s->L, s->idx), args);
+  raise_about(s->L, s->k->name, s->i, s->a, complaint, hint, args);
   va_end(args);
 }
 

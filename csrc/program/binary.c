@@ -95,9 +95,9 @@ void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const
     code->program = build_binaries(c->cl, 1, &c->place.device, &binary, size, options);
 }
 
-/* A worker starts from the binary too. */
-static void recast(lua_State *L, const clc_Device *d, const char *binary, size_t size,
-                   const char *options, clc_Code *code) {
+/* Has a worker begin with the binary, as this process does: it is of the same driver and device. */
+static void start_from_binary(lua_State *L, const clc_Device *d, const char *binary, size_t size,
+                              const char *options, clc_Code *code) {
   const clc_Sources s = {.options = options, .form = CLC_BINARY, .parts = {binary}, .length = size};
   clc_releaserecipe(code->recipe);
   code->recipe = NULL;
@@ -115,8 +115,8 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
     const char *names = clc_testkernelnames(L, program);
     if (names == NULL || !clc_declares(declarations, names))
       drop(program);
-    else
-      recast(L, d, binary, lua_rawlen(L, top), options, code);
+    else if (*program != NULL) /* no finalizer has released it */
+      start_from_binary(L, d, binary, lua_rawlen(L, top), options, code);
     lua_settop(L, top);
   }
   lua_pop(L, *program != NULL ? 1 : 2);

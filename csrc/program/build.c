@@ -242,8 +242,8 @@ static int load_late(lua_State *L, const Job *j, int key, clc_Code *code) {
 }
 
 /* Builds from the source, or from what another process has kept meanwhile; pushes declarations of
-   the kernels, or nil. `key`: 0, nothing is kept. An interrupt ends it between two steps: its hook
-   would keep the notice and the lock from being closed. */
+   the kernels, or nil. `key`: 0, nothing is kept. Interrupts are taken between the steps: a hook
+   that is due would raise in place of the closing of the notice and the lock. */
 static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
   const int top = lua_gettop(L);
   lua_pushnil(L);

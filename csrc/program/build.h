@@ -56,9 +56,9 @@ const char *clc_pushidentity(lua_State *L, const clc_Device *d);
 int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options);
 
 /*
- * Builds the program that was kept for the key at a stack index, stores it at
- * *program and pushes the declarations of its kernels; 0, and nothing pushed, where
- * there is none or the driver refuses it.
+ * Builds the program that was kept for the key at a stack index, stores it in *code, whose recipe
+ * is the binary from then on, and pushes the declarations of its kernels; 0, and nothing pushed,
+ * where there is none or the driver refuses it.
  */
 int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options, clc_Code *code);
 

@@ -86,9 +86,10 @@ function Device:wait() end
 function Device:trim() end
 
 ---A further in-order queue on the same memory, made when the device's own queue is empty. Its commands run beside the
----device's. It is a Device, and buffers of either may be used on both. A launch goes to the queue of its program, an operation,
----a fill and a read to that of the buffer that it makes, fills or reads; none of them waits for another queue. So what a launch of
----one queue writes is read from another one after `d:wait()`, or behind `Event:before`.
+---device's. It is a Device, and buffers of either may be used on both. A launch goes to the queue of its program; an
+---operation to that of its first buffer, on which its result is made; a read, a fill and a copy to that of the buffer that is
+---read, filled or copied to. A copy waits for the queue of what is copied. Nothing else waits for another queue: so what a launch
+---of one queue writes is read on another one after `d:wait()`, or behind `Event:before`.
 ---```lua
 ---local q <close> = d:queue()
 ---local x = d:zeros("float", 8)

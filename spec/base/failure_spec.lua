@@ -218,12 +218,12 @@ helper.describe_each("a failure", function(d)
   end)
 
   describe("of launches without events, as they are where none is timed,", function()
-    local untimed
+    local was_timed = d:timing()
     setup(function()
-      untimed = helper.untimed(d)
+      d:timing(false)
       cl.saxpy(2, y, y, { out = y })
     end)
-    teardown(function() getmetatable(untimed).__close() end)
+    teardown(function() d:timing(was_timed) end)
 
     it("is found by waiting, and names the last of them", function()
       local s <close> = d:record(function() cl.saxpy(2, y, y, { out = y }) end)

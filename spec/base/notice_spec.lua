@@ -9,6 +9,7 @@ local device, shell = helper.device(), helper.shell
 -- No shell, which would take the mask of signals that it inherits away. Ctrl-C ends it.
 local SLOW_LD = ([[
 #!/usr/bin/env %s
+io.open(arg[0]:gsub("ld$", "linking"), "w"):close()
 local start = os.clock()
 repeat until os.clock() - start > 1
 os.execute("PATH=${PATH#*:} exec ld '" .. table.concat(arg, "' '") .. "'")
@@ -97,9 +98,25 @@ describe("a notice", function()
       local line <close> = require("clcompute.core.internal").notice "long"
       os.execute "sleep 0.8"]]
     assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
-    helper.write(folder .. "/job.lua", wait)
+    helper.write(folder .. "/job.lua", wait .. " print 'done'")
     local t <close> = terminal.open(("sh -mc 'TERM=xterm %s %s/job.lua & wait'"):format(helper.lua, folder))
-    assert.not_matches("long", finish(t))
+    assert.equal("done\r\n", finish(t))
+  end)
+
+  it("goes at once where Enter is typed, which puts the cursor on it", function()
+    local t <close> = start([[
+      require "clcompute"
+      do
+        local line <close> = require("clcompute.core.internal").notice "long"
+        os.execute "sleep 2"
+      end
+      print "done"]], "TERM=xterm")
+    t.add = function(self, bytes) self.bytes, self.text = self.bytes .. bytes, self.bytes .. bytes end
+    t:expect "long"
+    t:type "1 + 1\n"
+    assert.equal(0, t:finish())
+    local line = terminal.NOTICE:match "^(.*%%s\0278)":format "clcompute: long"
+    assert.equal(line .. "1 + 1\r\n\27[Jdone\r\n", t.bytes)
   end)
 
   local COMPILING = "[launching " .. NOTICE:format "compiling kernel 'k'" .. "42]"
@@ -124,23 +141,39 @@ describe("a notice", function()
     assert.equal(shown, show("", true, [[printf(\"3\\n4\\n\");]]))
   end)
 
-  --- Ctrl-C at a word of a script that builds slowly.
-  local function interrupt(mode, word)
-    local t <close> = start([[
-      local ok, message = pcall(function() ]] .. BUILD:format(device.place, false, "") .. [[
-        io.write "launching " io.flush()
-        p.k(1, x):wait()
-      end)
-      print(ok, message)]], slowly(mode))
-    t:expect(word)
-    os.execute "sleep 0.5"
+  --- Ctrl-C while the driver links what the last statement of a script needs, its words in brackets.
+  local function interrupt(mode, first, last)
+    local linking = folder .. "/linking"
+    local t <close> = start(([[
+      local d, x, p = require "clcompute".device("%s"), nil, nil
+      local function build()
+        p = d:program("kernel void k(global int *x) { x[0] = 42; }")
+      end
+      x = d:zeros("int", 1)
+      d:wait()
+      %s
+      os.remove "%s"
+      print "ready"
+      print(pcall(function() %s end))
+      d:wait()
+      print("[" .. x[1] .. "]")]]):format(device.place, first, linking, last), slowly(mode))
+    t:expect "ready"
+    for _ = 1, 600 do
+      if shell(("ls %s"):format(folder)):find "linking" then break end
+      os.execute "sleep 0.1"
+    end
     t:type "\3"
     t:expect "interrupted!"
-    assert.equal(0, t:finish())
+    t:expect "["
+    assert.equal(0, t:finish(), t.text)
   end
 
   on_pocl("and Ctrl-C end a wait, not the driver's linker, without which POCL aborts", function()
-    interrupt("", "launching")
-    interrupt("wait", "building")
+    interrupt("", "build()", "p.k(1, x) d:wait()")
+    interrupt("wait", "", "build()")
+    interrupt("wait", [[
+      build()
+      for _ = 1, 1000 do p.k({ global = 64, group = 64 }, x):wait() end -- in this thread in the end]],
+      "p.k({ global = 64, group = 32 }, x) d:wait()")
   end)
 end)

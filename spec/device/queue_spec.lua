@@ -48,6 +48,26 @@ helper.describe_each("a further queue", function(d)
     assert.equal(expected[1], x[1])
   end)
 
+  it("copies what is there once the queue of the source is done", function()
+    local q <close> = d:queue()
+    local long, step = helper.is_simulator(d) and 1000 or 20000000, d:program(STEP).step
+    local x, m, expected = d:zeros("int", 4), d:zeros("int", 2, 2), d:zeros("int", 1)
+    step(1, expected, long)
+    local y, n = q:zeros("int", 4), q:zeros("int", 2, 2)
+    q:wait()
+    local function copied(into, source, first)
+      source:fill(0)
+      step(1, source, 1):wait()
+      source:fill(0)
+      step(1, source, long)
+      assert.equal(expected[1], first(into(source)))
+    end
+    copied(function(b) return y:write(b) end, x, function(b) return b[1] end)
+    copied(function(b) return b:copy(q) end, x, function(b) return b[1] end)
+    copied(function(b) return n:write(b) end, m, function(b) return b[1][1] end)
+    copied(function(b) b:copy_rect { to = n, size = { 1, 2 } } return n end, m, function(b) return b[1][1] end)
+  end)
+
   it("waits for the last part of a split launch", function()
     local q = d:queue()
     local long = helper.is_simulator(d) and 1000 or 20000000

@@ -59,7 +59,7 @@ describe("the first minute", function()
       %s
       internal.store_launched()]] -- as `clcompute warm` does
     assert.equal("42\n", run(keep:format(launch), linking))
-    shell(("rm -r %s/linked %s/pocl/*"):format(folder, folder))
+    assert.is_true(os.execute(("rm -r %s/linked %s/pocl/*"):format(folder, folder)))
     assert.equal("42\n", run("d = cl.device(nil, { isolated = true })" .. launch, linking))
     assert.equal("", (shell(("ls %s | grep linked"):format(folder))))
   end)

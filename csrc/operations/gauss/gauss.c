@@ -128,10 +128,13 @@ static void check_condition(lua_State *L, const Options *o, const clc_Lu *f, con
 
 /* Below epsilon x solves a system next to the one given, and may have no digit of its solution. */
 static void warn_condition(lua_State *L, const char *name, const clc_Lu *f, const double *rconds) {
+  char limit[32];
   if (!push_condition(L, name, f, rconds, clc_epsilon(f->lu->dtype),
                       "matrix is singular to working precision"))
     return;
-  lua_pushliteral(L, "; the option rcond = 1e-12 makes that an error");
+  /* not rounded below it */
+  snprintf(limit, sizeof limit, "%.2g", 1.05 * clc_epsilon(f->lu->dtype));
+  lua_pushfstring(L, "; the option rcond = %s makes that an error", limit);
   lua_concat(L, 2);
   lua_warning(L, "clcompute: ", 1);
   lua_warning(L, lua_tostring(L, -1), 0);

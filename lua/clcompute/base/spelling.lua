@@ -60,7 +60,7 @@ end
 
 local FLAT = "b:reshape(b.count)"
 local INVERSE = "cl.solve(a, d:eye(n))"
-local LEAST_SQUARES = "cl.solve(cl.gemm(a, a, { transa = true }), cl.gemm(a, b, { transa = true }))"
+local LEAST_SQUARES = "cl.solve(cl.matmul(a:T(), a), cl.matmul(a:T(), b))"
 local CUMULATIVE = "cl.scan(\"a + b\", x)"
 local LAUNCH = "k(range, ...)"
 

@@ -33,11 +33,11 @@ local function stop(result)
   error(setmetatable(result, Stop), 0)
 end
 
---- The result for a command line that is wrong; argparse puts a question behind some messages.
 -- What users of other commands type.
 local MEANT = { devices = "info", list = "info", platforms = "info", prompt = "repl", shell = "repl",
   benchmark = "bench" }
 
+--- The result for a command line that is wrong; argparse puts a question behind some messages.
 local function misuse(name, message)
   local meant = MEANT[message:match "^unknown command '(.-)'$"]
   if meant then message = ("%s: did you mean '%s'?"):format(message, meant) end

@@ -22,7 +22,8 @@ local warm = {
 function warm.configure(parser)
   parser:option("--device", "Device to build for: gpu, cpu, accelerator, part of its name, or 0:1.")
     :argname "<selector>"
-  parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps verdicts of its own.")
+  parser:flag("--isolated", "Build for the CPU of `clcompute repl` and `run`, which keeps further builds and "
+    .. "verdicts for itself.")
   parser:option("--only", "Build what has this in its name alone: an operation, a dtype.", "")
     :argname "<name>"
   parser:flag("--system", "Keep it for all users of the machine, in /var/cache/clcompute or $CLCOMPUTE_SYSTEM_CACHE; "
@@ -64,17 +65,18 @@ local function count_new(folder, before)
   return count
 end
 
---- The device of the prompt, where that is another one than that of scripts; else nil.
-local function isolated(device)
+--- The device to build for; nil: the prompt has that of scripts.
+local function device_of(options)
+  local device = command_line.device(options.device)
+  if not options.isolated then return device end
   return device.type == "cpu" and command_line.device(device.place, { isolated = true }) or nil
 end
 
 --- Runs the command.
 function warm.run(options)
-  local own = command_line.device(options.device)
-  local device = options.isolated and isolated(own) or own
-  if options.isolated and device == own then
-    output.print(("%s: the prompt takes it as scripts do, nothing else is to be built"):format(own.name))
+  local device = device_of(options)
+  if not device then
+    output.print "no processor serves the prompt: `clcompute warm` builds all for it"
     return 0
   end
   require("clcompute.core.internal").fills_for_all = options.system

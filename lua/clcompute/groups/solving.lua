@@ -309,8 +309,8 @@ local function solve(name, a, b, o)
   solution, info.backward_error, info.steps = solve_well(name, a, f, b:string(), columns, o)
   release(f)
   if info.rcond < EPSILON[a.dtype] then
-    info.warning = ("%s: matrix is singular to working precision: rcond = %.3g; the option rcond = 1e-12 makes "
-      .. "that an error"):format(name, info.rcond)
+    info.warning = ("%s: matrix is singular to working precision: rcond = %.3g; the option rcond = %.2g makes "
+      .. "that an error"):format(name, info.rcond, 1.05 * EPSILON[a.dtype]) -- not rounded below it
     warn("clcompute: ", info.warning)
   end
   return x:write(solution), info

@@ -90,7 +90,7 @@ function operands.describe(where, what, value, name)
     interrupt.pass_on(dtype)
     local is_buffer = type_of(value) == "Buffer"
     local complaint = is_buffer and " is released" or ": buffer expected, got " .. type_of(value)
-      .. (type(value) == "table" and "; d:buffer(t) makes one of a table" or "")
+      .. (type_of(value) == "table" and "; d:buffer(t) makes one of a table" or "")
     error(("%s: %s%s"):format(where, what:format(name), complaint), 0)
   end
   return { name = name, value = value, dtype = dtype, count = count, first = first, device = device }

@@ -4,7 +4,6 @@
 -- nothing that is typed ends it, but the end of the input and `os.exit`; from a pipe an error does.
 
 local catalogue = require "clcompute.prompt.catalogue"
-local clock = require("clcompute.core").clock
 local completer = require "clcompute.prompt.completer"
 local display = require "clcompute.prompt.display"
 local editor = require "clcompute.prompt.editor"
@@ -81,18 +80,9 @@ function prompt.fault(reason, traceback)
   return format.visible(ok and text or interrupt.text(reason)) .. "\nstack traceback:\n" .. calls_of(traceback)
 end
 
---- A device with commands, and what it runs, after so many seconds; nil: it ends before.
-local function running_after(seconds)
-  local start = clock()
-  while true do
-    local device, what = internal.still_running()
-    if not device or clock() - start > seconds then return device, what end
-  end
-end
-
 --- A kernel of a GPU goes on when the wait for it was interrupted.
 function prompt.say_what_runs()
-  local device, what = running_after(PATIENCE)
+  local device, what = internal.still_running(PATIENCE)
   if not device then return end
   io.stderr:write(("%s still runs on %s and cannot be ended: what uses the device waits for it\n")
     :format(what, device.name))
