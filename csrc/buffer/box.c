@@ -99,6 +99,7 @@ static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, con
   const size_t size = from->buffer->dtype->size;
   const clc_Corner a = clc_cornerof(from, size), b = clc_cornerof(to, size);
   clc_Device *d = to->buffer->device;
+  clc_waitbehindsource(L, d, from->buffer->device);
   clc_Transfer t = {.call = CLC_COPYBOX,
                     .kind = kind,
                     .bytes = region[0] * region[1] * region[2],
@@ -113,7 +114,6 @@ static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, con
   memcpy(t.region, region, sizeof t.region);
   clc_usebuffer(L, d, from->buffer);
   clc_usebuffer(L, d, to->buffer);
-  clc_waitbehindsource(L, d, from->buffer->device);
   clc_transfer(L, d, &t);
 }
 

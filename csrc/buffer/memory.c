@@ -396,9 +396,9 @@ void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *t
 static void queue_copy(lua_State *L, clc_Device *d, const clc_Buffer *from, size_t from_byte,
                        const clc_Buffer *to, size_t to_byte, size_t bytes, clc_Kind kind) {
   clc_beforechange(L, to, from);
+  clc_waitbehindsource(L, d, from->device);
   clc_usebuffer(L, d, from);
   clc_usebuffer(L, d, to);
-  clc_waitbehindsource(L, d, from->device);
   clc_transfer(L, d,
                &(clc_Transfer){.call = CLC_COPYBUFFER,
                                .kind = kind,

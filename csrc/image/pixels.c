@@ -125,13 +125,13 @@ static void copy_through_host(lua_State *L, clc_Image *im, clc_Buffer *b) {
 }
 
 static void copy_from_buffer(lua_State *L, clc_Image *im, clc_Buffer *b, clc_Kind kind) {
+  clc_waitbehindsource(L, im->device, b->device);
   clc_Transfer t = whole_image(im, CLC_BUFFERTOIMAGE, kind);
   t.from = b->mem;
   t.to = im->mem;
   t.at[0] = b->offset * b->dtype->size;
   use_image(L, im->device, im);
   clc_usebuffer(L, im->device, b);
-  clc_waitbehindsource(L, im->device, b->device);
   if (!queue_copy(L, im, &t)) copy_through_host(L, im, b);
 }
 
@@ -198,12 +198,12 @@ static void copy_image(lua_State *L, clc_Image *from, clc_Image *to) {
     lua_pop(L, 1);
     return;
   }
+  clc_waitbehindsource(L, to->device, from->device);
   clc_Transfer t = whole_image(to, CLC_COPYIMAGE, CLC_COPY);
   t.from = from->mem;
   t.to = to->mem;
   use_image(L, to->device, from);
   use_image(L, to->device, to);
-  clc_waitbehindsource(L, to->device, from->device);
   clc_transfer(L, to->device, &t);
 }
 
