@@ -122,7 +122,8 @@ int clc_isidle(lua_State *L, const clc_Context *c);
    or behind it. Returns 0: that has ended. */
 int clc_waitbehind(lua_State *L, clc_Device *d, clc_Device *other, uint64_t ticket);
 
-/* Has it wait for all that stands in the queue of what is copied, unless it records. May run Lua. */
+/* Has it wait for all that stands in the queue of what is copied, unless it records. May run Lua.
+ */
 void clc_waitbehindsource(lua_State *L, clc_Device *d, clc_Device *source);
 
 /* Has the launches timed that come from now on, or not; waits for what is queued. */
