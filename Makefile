@@ -86,7 +86,7 @@ help:
 	@sed -n '/^make .*#/p' README.md CONTRIBUTING.md
 
 run: packages-run
-	@test -e build/clcompute/core.so || echo "Compiling the library, which takes 20 to 60 seconds"
+	@test -e build/clcompute/core.so || echo "Compiling the library, which can take a minute"
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) bin/clcompute report borisov
 	@printf "\n%s\n" "Building the kernels of all operations ahead, so that nothing waits for them later (Ctrl-C ends it):"
