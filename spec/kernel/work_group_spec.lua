@@ -338,6 +338,21 @@ helper.describe_each("a work-group function", function(d)
     end
   end)
 
+  it("finds kernels in branches of branches, behind macros that are many and in no order", function()
+    local words, branches, ends = "", "", ""
+    for i = 9, 1, -1 do words = words .. ("#define W%d %s\n"):format(i, i > 1 and "W" .. i - 1 or "kernel") end
+    for _ = 1, 70 do branches, ends = branches .. "#ifndef NONE\n", ends .. "#else\n#endif\n" end
+    local p = d:program(INCLUDE .. words .. branches .. [[
+      W3 void few(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }
+      ]] .. ends .. "kernel void k(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }\n")
+    for _, name in ipairs { "few", "k" } do
+      local x = d:empty("int", 3)
+      p:kernel(name)({ global = 3, group = 3 }, x)
+      assert.same({ 6, 6, 6 }, x:read())
+    end
+    helper.raises("does not build", d.program, d, INCLUDE .. "kernel void k(global int *x) {}\n#define")
+  end)
+
   it("finds kernels whose heads end in branches of an #if", function()
     local source = INCLUDE .. [[
       int helper(int a

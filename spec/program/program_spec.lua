@@ -98,10 +98,12 @@ helper.describe_each("a program", function(d)
 
   it("says which option OpenCL does not have where the driver refuses one", function()
     local source = "kernel void k(global int *x) { x[0] = 7; }"
-    local ok, message = pcall(result, source, { options = "-w -I . -DN -Werror -Wall -cl-mad-enable" })
-    if not ok then assert.matches("\n'%-Wall' is no option of OpenCL: each driver takes.*%-Werror$", message) end
-    assert.equal(not (d.platform:find "Portable" or d.platform:find "NVIDIA"), ok)
-    ok, message = pcall(result, "kernel void k(global int *x) { x[0] = ; }", { options = "-Wall" })
+    for _, option in ipairs { "-Wall", "-Wextra", "-O" } do
+      local ok, message = pcall(result, source, { options = ("-w -I . -DN -Werror %s -cl-mad-enable"):format(option) })
+      assert.equal(not (d.platform:find "Portable" or d.platform:find "NVIDIA"), ok)
+      if not ok then assert.matches("\n'" .. option .. "' is no option of OpenCL: each", message, 1, true) end
+    end
+    local ok, message = pcall(result, "kernel void k(global int *x) { x[0] = ; }", { options = "-Wall" })
     assert.equal(not d.platform:find "Oclgrind", not ok and message:find "is no option of OpenCL" ~= nil)
     ok, message = pcall(result, source, { options = "-w -cl-nonsense" })
     if not ok then assert.is_nil(message:find "is no option of OpenCL") end
@@ -320,6 +322,12 @@ helper.describe_each("a build error", function(d)
       helper.raises({ path .. ":3:", path .. ":3 |   x[1] = nowhere;" }, d.program, d, { file = path })
       helper.raises("given.cl:3 |   x[1] = nowhere;", d.program, d, { file = path }, { name = "given.cl" })
     end)
+  end)
+
+  it("takes what a text says of places for no place of its own", function()
+    local message = helper.raises("source:2 | #error", d.program, d,
+      "kernel void f(global int *_cl_x) {}\n#error source:x source:1 source:1:0 source:1:999\n")
+    assert.matches("source:1 | kernel void f(global int *_cl_x) {}", message, 1, true)
   end)
 
   it("shows each line once, and the last one without a newline too", function()
