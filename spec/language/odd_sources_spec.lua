@@ -109,34 +109,3 @@ helper.describe_each("a source", function(d)
     assert.equal(42, x[1])
   end)
 end)
-
--- Each counts to 4 in x[0], with a barrier in every pass.
-local LOOPS = {
-  "for (int i = 0; (i) < 4; i++) PASS",
-  "for (int i = 4; i > 0; i -= n) PASS",
-  "for (int i = 4; i > 0; i -= 1) PASS",
-  "for (int i = 0; i < 4; i += (1)) PASS",
-  "#define HEAD int i = 0; i < 4; i++\nfor (HEAD) PASS",
-  "#define TEST (i < 4)\nint i = 0; while TEST { PASS i++; }",
-  "#define BEGIN for (int i = 0\nBEGIN; i < 4; i++) PASS",
-  "#define IF if\nfor (int i = 0; i < 9; i++) { IF (i < 4) PASS }",
-  "struct p { int n; } s = { 4 }, *p = &s; for (int i = 0; i < p->n; i++) PASS",
-  "for (int i = 0; i < 4; i++) { if (n > 0) PASS else { if (n < 0) x[1] = 1; } }",
-  "for (int i = 0; i < 8; i++) { if (i % 2) PASS else { PASS for (int j = 0; j < n - 1; j++) PASS if (at == 0) x[0]--; } }",
-}
-
-helper.describe_each("a loop with barriers", function(d)
-  it("is read however its head is written", function()
-    local x = d:zeros("int", 2)
-    for _, loop in ipairs(LOOPS) do
-      local p = d:program(([[
-        #define PASS { barrier(CLK_GLOBAL_MEM_FENCE); if (at == 0) x[0]++; barrier(CLK_GLOBAL_MEM_FENCE); }
-        kernel void k(global int *x, int n) {
-          const int at = get_local_id(0);
-          %s
-        }]]):format(loop), { options = "-cl-opt-disable" }) -- POCL 3.1 has some of them wrong
-      p.k({ global = 4, group = 4 }, x:fill(0), 1)
-      assert.equal(4, x[1], loop)
-    end
-  end)
-end)

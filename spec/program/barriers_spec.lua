@@ -14,8 +14,8 @@ local function kernel(body)
     int one(void) { return get_work_dim(); }
     kernel void f(global int *out, global const int *in) {
       local int s[32], r[32];
-      const uint t = get_local_id(0), n = get_local_size(0); uint k0 = 0;
-      s[t] = in[t];
+      const struct p { uint n; } four = { 4 }, *o = &four;
+      const uint t = get_local_id(0), n = get_local_size(0); uint k0 = 0; s[t] = in[t];
       barrier(CLK_LOCAL_MEM_FENCE);
       %s
       out[t] = s[t] + r[t];
@@ -72,6 +72,12 @@ describe("a loop with barriers is told by its text:", function()
       "for (uint k = n / 2;; k /= 2) { if (k < get_work_dim()) break; W B }" },
     ["a call, and a variable that is named like the kernel"] = { "7 0 0",
       "for (uint f = n / 2; f >= get_work_dim(); f /= 2) { if (t < f) s[t] += s[t + f]; B }" },
+    ["a call behind && without memory"] = { "7 0 0",
+      "for (uint k = n / 2; k >= get_work_dim() && n > 1; k /= 2) { W B }" },
+    ["a call, and a step that is no constant"] = { "7 0 0",
+      "for (uint k = n - 1; k >= get_work_dim() && k < n; k -= n / 8) { W B }" },
+    ["a call, and a constant in parentheses"] = { "7 0 0",
+      "for (uint k = n / 2; k >= get_work_dim(); k -= (1)) { W B }" },
     ["memory behind ||"] = { "7 0 0", "for (uint k = n / 2; k > 0 || in[0] == 77; k /= 2) { W B }" },
     ["a `while`"] = { "7 0 0", "uint k = n / 2; while (k >= get_work_dim()) { W B k /= 2; }" },
     ["a barrier in a branch with a branch behind it"] = { "0 7 0", "L { B if (k & 5) { B C } }" },
@@ -80,6 +86,7 @@ describe("a loop with barriers is told by its text:", function()
     ["a barrier in a branch that ends with a branch, and another branch before the next barrier"] = { "0 7 0",
       "if (n > 8) { B W2 } C" },
     ["the same in the branch of a branch"] = { "0 7 0", "if (n > 8) { if (n > 7) { B W2 } } C" },
+    ["the same in the branch of an else"] = { "0 7 0", "if (n > 8) { S } else { if (n > 7) { B W2 } } C" },
     ["the same in an else, in a loop with a barrier at its end"] = { "0 7 0",
       "L { if (k & 5) { S } else { B W } C B }" },
     ["the same before a break"] = { "0 7 0", "L { if (k & 5) { B W } if (in[1] > k) break; B }" },
@@ -107,14 +114,16 @@ describe("a loop with barriers is told by its text:", function()
       "while (in[0] > k0) { S B k0++; }", "while (k0 < 4 && n > 1) { S B k0++; }",
       "for (;;) { B if (++k0 > 4) break; }", "while (k0++, k0 < 4) { S B }", "while (k0 < 4 ? n : 0) { S B k0++; }",
       "L { S if (in[1] > 7) continue; B }",
-      "while (k0 < one()) { S B k0++; }", "while (k0 < 4) { S B if (n > 99) return; k0++; }",
+      "while (k0 < one()) { S B k0++; }", "while (o->n > k0) { S B k0++; }", "L { B if (k & 5) continue; C }",
+      "for (uint k = ({ uint m = n; m; }); k > 0 && n > 1; k /= 2) { W B }", "while (k0 < 4) { S B if (n > 99) return; k0++; }",
       "while (k0 < 4) { S B if (n > 99) goto end; k0++; } end: ;",
     } do
       local wrong, unproven = suspects(body)
       assert.equal("", wrong, body)
       assert.equal("7", unproven, body)
     end
-    for _, body in ipairs { "L { W B }", "while (k0 < (n + 1) / 2) { S B k0++; }",
+    for _, body in ipairs { "L { W B }", "for (uint k = n / 2; (k) > 0; k /= 2) { W B }",
+      "for (uint k = n / 2; k > 0; k -= 1) { W B }", "while (k0 < (n + 1) / 2) { S B k0++; }",
       "L { W B for (int j = 0; j < 2; j++) { S B } }", "B if (n > 8) { S }", "L { if (k & 5) { S } else { W } B }" } do
       local wrong, unproven = suspects(body)
       assert.equal("", wrong, body)
@@ -179,6 +188,10 @@ describe("a loop with barriers is told by its text:", function()
       "for (uint k = t; k < 32; k += get_local_size(0)) r[k] = in[k]; B",
       "for (uint k = 0; k < get_work_dim(); k++) { W B }",
       "uint k = 9; while (k > 3 * get_work_dim()) { W B k -= 1; }",
+      "L { if (k & 5) { for (int j = 0; j < 2; j++) { W B } C } else { for (int j = 0; j < 3; j++) { W B } } B }",
+      "L { if (k & 5) { for (int j = 0; j < 2; j++) { W B } } else { for (int j = 0; j < 3; j++) { W B } C } B }",
+      "uint k = n / 2;\n#define TEST (k > 0)\nwhile TEST { W B k /= 2; }",
+      "\n#define HEAD uint k = n / 2; k > 0; k /= 2\nfor (HEAD) { W B }",
       "L { B if (k & 5) { W B S } }", "L { B if (k & 5) { W B C } B }", "if (n > 8) { W2 B C }",
     } do
       local source = body:gsub("W2", W2)
