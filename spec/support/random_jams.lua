@@ -59,6 +59,8 @@ local WAYS = {
     return pick(WHOLE), { statement(row .. "[k]", "w[h][n + 9][k - i + n]"),
       statement("w[h][n + 9][k" .. pick { "", " + i", " - i + n", " - i + n + 1" } .. "]", number()) }
   end,
+  -- one element, which every pass of i may read
+  function(row) return pick { "5, 5", "i, i" }, { statement(row .. "[k]", row .. "[m + 2]") } end,
   -- one row after the other
   function(row)
     if not row:find "j" then return pick(WHOLE), { statement(row .. "[k]", "x") } end
@@ -66,6 +68,11 @@ local WAYS = {
     return pick(WHOLE), { statement(row .. "[k]", other), statement(other, number()) }
   end,
 }
+
+--- Statements, or a loop of few passes that has them: what is written out.
+local function repeated(body, how_rarely)
+  return chance(how_rarely) and "for _ = 1, 2 do " .. body .. " end" or body
+end
 
 --- The text of a function, by math.random.
 function random_jams.text()
@@ -78,9 +85,10 @@ function random_jams.text()
     table.insert(body, 1, "local t = " .. number())
     body[#body + 1] = ("%s = %s * t"):format(sum, sum)
   end
-  return ("return function(w, a, u, x, m, n)\nfor h = 1, m do for i = %s do %sfor k = %s do\n  %s\nend %send end\nend")
-    :format(pick(SEQUENTIAL), has_j and "for j = 3, n + 2 do " or "", lane, table.concat(body, "\n  "),
-      has_j and "end " or "")
+  local nest = ("for k = %s do\n  %s\nend"):format(lane, repeated(table.concat(body, "\n  "), 8))
+  if has_j then nest = "for j = 3, n + 2 do " .. nest .. " end" end
+  nest = repeated(("for i = %s do %s end"):format(pick(SEQUENTIAL), nest), 8)
+  return ("return function(w, a, u, x, m, n)\nfor h = 1, m do %s end\nend"):format(nest)
 end
 
 --- Arguments for one of them.

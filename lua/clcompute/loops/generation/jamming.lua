@@ -38,6 +38,21 @@ local function accesses_in(scop, loop)
   return list
 end
 
+--- Whether a proof about accesses is one about the chain: its loops are the scop's, no copies of what was written out,
+-- and none within them was written out.
+local function are_of_chain(accesses, chain)
+  local is_in_chain = {}
+  for _, loop in ipairs(chain) do is_in_chain[loop.variable] = true end
+  for _, access in ipairs(accesses) do
+    local is_within = false
+    for _, around in ipairs(access.statement.loops) do
+      is_within = is_within or around.variable == chain[1].variable
+      if is_within and not is_in_chain[around.variable] then return false end
+    end
+  end
+  return #accesses > 0
+end
+
 --- That one pass of a loop is less than so many before another one.
 local function is_shortly_before(loop, passes)
   local low, high = loop.variable.id .. "_earlier", loop.variable.id
@@ -70,10 +85,10 @@ local function in_earlier_pass(text, chain)
 end
 
 --- The pairs of accesses that may not touch the same element, each with what it would be.
-local function pairs_of(scop, chain, early, passes)
+local function pairs_of(scop, chain, accesses, early, passes)
   local list, names, has = {}, {}, {}
   for i, loop in ipairs(chain) do names[i] = loop.variable.id .. "_earlier" end
-  local accesses, order = accesses_in(scop, chain[1]), is_shortly_before(chain[1], passes)
+  local order = is_shortly_before(chain[1], passes)
   local function add(from, to)
     local reordered = is_reordered(from, to, chain, early)
     if not reordered then return end
@@ -92,6 +107,23 @@ local function pairs_of(scop, chain, early, passes)
   return list
 end
 
+--- The reads that come before the lane for all passes, as they do not depend on it: nodes as keys. Where a node is no
+-- longer the scop's, all reads of its array.
+local function early_of(lane, accesses)
+  local early, is_known = {}, {}
+  for _, access in ipairs(accesses) do is_known[access.node] = true end
+  local function add(node)
+    early[node] = true
+    for _, access in ipairs(is_known[node] and {} or accesses) do
+      if access.variable == node.array and not access.write then early[access.node] = true end
+    end
+  end
+  for _, common in ipairs(lane.common) do
+    for node in pairs(common.nodes) do add(node) end
+  end
+  return early
+end
+
 local function texts_of(list)
   local texts = {}
   for i, pair in ipairs(list) do texts[i] = { one = pair.one, other = pair.other } end
@@ -101,11 +133,12 @@ end
 --- Why passes of a sequential loop may not be jammed, or nil: isl proves that no result depends on it.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam {table,...} chain the sequential loop, and those nested in it perfectly, the lane last
--- @tparam table early nodes of reads as keys that do not depend on the lane: they come before it, for all passes
 -- @tparam integer passes that are jammed at most
 -- @treturn ?string
-local function obstacle_of(scop, chain, early, passes)
-  local list = pairs_of(scop, chain, early, passes)
+local function obstacle_of(scop, chain, passes)
+  local accesses = accesses_in(scop, chain[1])
+  if not are_of_chain(accesses, chain) then return "a loop in it or around it is written out" end
+  local list = pairs_of(scop, chain, accesses, early_of(chain[#chain], accesses), passes)
   local found, reason = require "clcompute.poly".overlap { pairs = texts_of(list), budget = BUDGET }
   if found == nil then return reason end
   return found and dependences.describe(scop, list[found]) or nil
@@ -153,15 +186,6 @@ local function is_kept(chain)
     if target and not target.array and not is_own[target.variable] then return true end
   end
   return false
-end
-
---- The reads that are done before a lane, which stand in its `common`.
-local function early_of(lane)
-  local early = {}
-  for _, common in ipairs(lane.common) do
-    for node in pairs(common.nodes) do early[node] = true end
-  end
-  return early
 end
 
 -- --- nodes -----------------------------------------------------------------------------------
@@ -284,7 +308,7 @@ function jamming.apply(tiles, scop, count)
   tiles.body = walk.replaced_statements(tiles.body, function(node)
     local chain = chain_of(node)
     if not chain or not is_kept(chain) then return nil end
-    local obstacle = obstacle_of(scop, chain, early_of(chain[#chain]), count)
+    local obstacle = obstacle_of(scop, chain, count)
     tiles.jams[#tiles.jams + 1] = { loop = node.variable, passes = count, obstacle = obstacle }
     return not obstacle and jam(chain, count) or nil
   end)
