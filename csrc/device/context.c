@@ -64,10 +64,11 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
   int platform = clc_parseversion(clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_VERSION));
   /* Driver 580 says 256 of every kernel, also of one that requires 1024, and takes up to
-     the device's limit; a kernel that needs too many registers fails at its launch. */
+     the device's limit; a kernel that needs too many registers fails at its launch. Of buffers it
+     says a quarter of the memory, and gives all. */
   const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
   const char *release = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_VERSION);
-  c->understates_groups = c->dislikes_arg_info = c->begins_at_once = strstr(name, "NVIDIA") != NULL;
+  c->understates = c->dislikes_arg_info = c->begins_at_once = strstr(name, "NVIDIA") != NULL;
   c->is_simulator = strstr(name, "Oclgrind") != NULL;
   c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   c->is_pocl31 = c->is_pocl && strstr(release, "PoCL 3.1") != NULL;
@@ -88,7 +89,8 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   memcpy(c->max_groups, sizes, sizeof c->max_groups);
   c->local_memory = clc_checkdevicenumber(L, id, CL_DEVICE_LOCAL_MEM_SIZE);
   c->global_memory = clc_checkdevicenumber(L, id, CL_DEVICE_GLOBAL_MEM_SIZE);
-  c->max_allocation = clc_checkdevicenumber(L, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  c->max_allocation = c->understates ? c->global_memory
+                                     : clc_checkdevicenumber(L, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
 /* A processor's memory is that of all programs. A simulator that checks accesses is to see the

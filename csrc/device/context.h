@@ -23,7 +23,8 @@ struct clc_Context {
                                launch */
   int dislikes_arg_info;    /* the compiler fails on kernels without parameters if it is to tell of
                                those of others */
-  int understates_groups;   /* kernels take larger groups than the driver says of them */
+  int understates;          /* kernels take larger groups, and buffers are larger, than the driver
+                               says */
   int has_double;
   int has_nonuniform_groups;
   int has_linker; /* the one POCL needs was looked for and found */

@@ -51,7 +51,7 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   ask_group(L, k, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof m->required, m->required);
   ask_group(L, k, CL_KERNEL_LOCAL_MEM_SIZE, sizeof k->local_memory, &k->local_memory);
   memcpy(m->max_groups, c->max_groups, sizeof m->max_groups);
-  if (c->understates_groups && m->max_group < c->max_group) m->max_group = c->max_group;
+  if (c->understates && m->max_group < c->max_group) m->max_group = c->max_group;
   if (text->max_group > 0 && text->max_group < m->max_group) m->max_group = text->max_group;
   m->is_cpu = c->is_cpu;
   m->has_nonuniform_groups = c->has_nonuniform_groups;

@@ -16,7 +16,7 @@
 ---@field compute_units integer
 ---@field clock_mhz integer
 ---@field global_memory integer bytes
----@field max_allocation integer bytes
+---@field max_allocation integer bytes, as the driver says: NVIDIA's says a quarter of the memory, and gives all
 ---@field cache integer bytes
 ---@field cache_line integer bytes
 ---@field local_memory integer bytes

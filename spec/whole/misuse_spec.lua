@@ -256,7 +256,7 @@ local SECTIONS = {
     { row = "buffer of -1 elements", alone = true, message = { "#2", "must not be negative, got -1" },
       script = "d:zeros('float', -1)" },
     { row = "buffer above the largest", alone = true, message = { "MiB exceeds the largest this device allocates" },
-      script = "d:empty('char', d:info().max_allocation + 1)" },
+      script = "d:empty('char', d.global_memory + 1)" },
     { row = "rows * columns * 4 wraps in 32 bits", alone = true, message = "MiB",
       script = "for i = 1, 2 do d:empty('float', 1 << 20, 1 << 20) end" },
     { row = "rows * columns * 4 wraps in 64 bits", alone = true, message = { "#3", "do not fit in memory" },
