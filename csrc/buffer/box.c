@@ -126,6 +126,11 @@ static void move_row(lua_State *L, const clc_Box *from, const clc_Box *to, size_
     clc_copybuffer(L, from->buffer, from->first, to->buffer, to->first, cols);
 }
 
+/* Whether a driver may count in 32 bits what stands before a row's part, as NVIDIA's does. */
+static int is_narrow(const clc_Box *b, size_t size) {
+  return b->row <= UINT32_MAX / size;
+}
+
 /* Boxes without an element in common. `kind`: what a copy between buffers counts as. */
 static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind kind) {
   const size_t size = (from.buffer != NULL ? from.buffer : to.buffer)->dtype->size;
@@ -133,7 +138,8 @@ static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind 
   if (e.slices == 1) from.slice = to.slice = 0; /* or NVIDIA's driver wants room for a slice */
   if (e.slices == 1 && e.rows == 1) {
     move_row(L, &from, &to, e.cols);
-  } else if (clc_hasroom(&from, &e) && clc_hasroom(&to, &e)) {
+  } else if (clc_hasroom(&from, &e) && clc_hasroom(&to, &e) && is_narrow(&from, size) &&
+             is_narrow(&to, size)) {
     if (from.buffer == NULL)
       transfer(L, &to, &from, region, 0);
     else if (to.buffer == NULL)

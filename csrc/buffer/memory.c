@@ -451,25 +451,20 @@ void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const 
   lua_pop(L, 1);
 }
 
-/* Bytes that a fill has at most: of 4 GiB and more NVIDIA's driver fills a part alone, or never
- * ends. */
-#define MOST_FILLED ((size_t)1 << 30)
-
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
-  const size_t size = b->dtype->size;
   if (n == 0) return;
   clc_beforechange(L, b, NULL);
-  clc_Transfer fill = {.call = CLC_FILLBUFFER, .kind = CLC_FILL, .size = size};
+  const size_t size = b->dtype->size;
+  clc_Transfer fill = {.call = CLC_FILLBUFFER,
+                       .kind = CLC_FILL,
+                       .bytes = n * size,
+                       .to = b->mem,
+                       .to_at = {byte_offset(b, first)},
+                       .region = {n * size},
+                       .size = size};
   memcpy(fill.element, element, size);
-  for (size_t at = 0; at < n * size; at += MOST_FILLED) {
-    if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook, while it waited */
-    fill.bytes = n * size - at < MOST_FILLED ? n * size - at : MOST_FILLED;
-    fill.to = b->mem;
-    fill.to_at[0] = byte_offset(b, first) + at;
-    fill.region[0] = fill.bytes;
-    clc_usebuffer(L, b->device, b);
-    clc_transfer(L, b->device, &fill);
-  }
+  clc_usebuffer(L, b->device, b);
+  clc_transfer(L, b->device, &fill);
 }
 
 static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,

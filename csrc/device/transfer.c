@@ -2,12 +2,50 @@
 /* Transfers: copies and fills of a device's memory. */
 #include "device.h"
 
+#include <string.h>
+
 static const char *call_name(clc_TransferCall call) {
   static const char *const names[] = {"clEnqueueCopyBuffer",        "clEnqueueCopyBufferRect",
                                       "clEnqueueFillBuffer",        "clEnqueueCopyImage",
                                       "clEnqueueCopyBufferToImage", "clEnqueueCopyImageToBuffer",
                                       "clEnqueueFillImage"};
   return names[call];
+}
+
+#define FARTHEST \
+  30 /* NVIDIA's driver counts a fill's elements from the buffer's first in 32 bits */
+#define BLOCK ((size_t)1 << 16) /* bytes that a fill takes from the host */
+
+/* A buffer with a fill's elements, as many as a block has; NULL: *code is why. */
+static cl_mem make_block(const clc_Transfer *t, cl_int *code) {
+  char block[BLOCK];
+  cl_context context;
+  *code = clGetMemObjectInfo(t->to, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+  if (*code != CL_SUCCESS) return NULL;
+  for (size_t at = 0; at < BLOCK; at += t->size) memcpy(block + at, t->element, t->size);
+  return clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, BLOCK, block, code);
+}
+
+/* A fill of more: a block of elements, and copies of what is filled, each as long as all before.
+   The event is the last one's. */
+static cl_int fill_by_copies(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
+  const size_t to = t->to_at[0], bytes = t->region[0];
+  cl_int code;
+  cl_mem block = make_block(t, &code);
+  for (size_t n, at = 0; at < bytes && code == CL_SUCCESS; at += n) {
+    const size_t most = at == 0 ? BLOCK : at;
+    n = bytes - at < most ? bytes - at : most;
+    code = clEnqueueCopyBuffer(queue, at == 0 ? block : t->to, t->to, at == 0 ? 0 : to, to + at, n,
+                               0, NULL, at + n == bytes ? event : NULL);
+  }
+  if (block != NULL) clReleaseMemObject(block); /* OpenCL keeps it until it was copied */
+  return code;
+}
+
+static cl_int fill(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
+  if (t->to_at[0] + t->region[0] > t->size << FARTHEST) return fill_by_copies(queue, t, event);
+  return clEnqueueFillBuffer(queue, t->to, t->element, t->size, t->to_at[0], t->region[0], 0, NULL,
+                             event);
 }
 
 static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
@@ -18,9 +56,7 @@ static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *e
     case CLC_COPYBOX:
       return clEnqueueCopyBufferRect(queue, t->from, t->to, t->at, t->to_at, t->region, t->row,
                                      t->slice, t->to_row, t->to_slice, 0, NULL, event);
-    case CLC_FILLBUFFER:
-      return clEnqueueFillBuffer(queue, t->to, t->element, t->size, t->to_at[0], t->region[0], 0,
-                                 NULL, event);
+    case CLC_FILLBUFFER: return fill(queue, t, event);
     case CLC_COPYIMAGE:
       return clEnqueueCopyImage(queue, t->from, t->to, t->at, t->to_at, t->region, 0, NULL, event);
     case CLC_BUFFERTOIMAGE:
