@@ -12,8 +12,8 @@ static const char *call_name(clc_TransferCall call) {
   return names[call];
 }
 
-#define FARTHEST \
-  30 /* NVIDIA's driver counts a fill's elements from the buffer's first in 32 bits */
+/* NVIDIA's driver counts a fill's elements from the buffer's first in 32 bits. */
+#define FARTHEST 30
 #define BLOCK ((size_t)1 << 16) /* bytes that a fill takes from the host */
 
 /* A buffer with a fill's elements, as many as a block has; NULL: *code is why. */
@@ -42,13 +42,31 @@ static cl_int fill_by_copies(cl_command_queue queue, const clc_Transfer *t, cl_e
   return code;
 }
 
-static cl_int fill(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
-  if (t->to_at[0] + t->region[0] > t->size << FARTHEST) return fill_by_copies(queue, t, event);
-  return clEnqueueFillBuffer(queue, t->to, t->element, t->size, t->to_at[0], t->region[0], 0, NULL,
-                             event);
+/* As many elements at once as the place is a multiple of: a GPU's work-items may fill one each. A
+   processor sets bytes as they are. */
+static clc_Transfer widen(clc_Transfer t, int is_cpu) {
+  if (is_cpu && t.size == 1) return t;
+  while (t.size < sizeof t.element && t.to_at[0] % (2 * t.size) == 0) {
+    memcpy(t.element + t.size, t.element, t.size);
+    t.size *= 2;
+  }
+  return t;
 }
 
-static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
+static cl_int fill(cl_command_queue queue, const clc_Transfer *t, int is_cpu, cl_event *event) {
+  const clc_Transfer wide = widen(*t, is_cpu);
+  const size_t to = t->to_at[0], rest = t->region[0] % wide.size, bytes = t->region[0] - rest;
+  cl_int code = CL_SUCCESS;
+  if (to + t->region[0] > (rest > 0 ? t->size : wide.size) << FARTHEST)
+    return fill_by_copies(queue, t, event);
+  if (bytes > 0)
+    code = clEnqueueFillBuffer(queue, t->to, wide.element, wide.size, to, bytes, 0, NULL,
+                               rest > 0 ? NULL : event);
+  if (rest == 0 || code != CL_SUCCESS) return code;
+  return clEnqueueFillBuffer(queue, t->to, t->element, t->size, to + bytes, rest, 0, NULL, event);
+}
+
+static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, int is_cpu, cl_event *event) {
   switch (t->call) {
     case CLC_COPYBUFFER:
       return clEnqueueCopyBuffer(queue, t->from, t->to, t->at[0], t->to_at[0], t->region[0], 0,
@@ -56,7 +74,7 @@ static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *e
     case CLC_COPYBOX:
       return clEnqueueCopyBufferRect(queue, t->from, t->to, t->at, t->to_at, t->region, t->row,
                                      t->slice, t->to_row, t->to_slice, 0, NULL, event);
-    case CLC_FILLBUFFER: return fill(queue, t, event);
+    case CLC_FILLBUFFER: return fill(queue, t, is_cpu, event);
     case CLC_COPYIMAGE:
       return clEnqueueCopyImage(queue, t->from, t->to, t->at, t->to_at, t->region, 0, NULL, event);
     case CLC_BUFFERTOIMAGE:
@@ -85,7 +103,8 @@ cl_int clc_trytransfer(lua_State *L, clc_Device *d, const clc_Transfer *t) {
   }
   cl_event *event = clc_reserve(L, d, clc_kindname(t->kind));
   clc_countpart(d, clc_transfercounter(d, t->kind), t->bytes, 0, 1);
-  const cl_int code = enqueue(is_short(t) ? clc_quickqueue(d) : d->queue, t, event);
+  const cl_int code =
+      enqueue(is_short(t) ? clc_quickqueue(d) : d->queue, t, d->context->is_cpu, event);
   if (code != CL_SUCCESS) return code;
   clc_commit(L, d, code, call_name(t->call));
   if (t->event != NULL) clc_addcommand(t->event, event);

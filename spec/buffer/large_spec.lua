@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Transfers of sizes round those from which memory is mapped, or comes in large pages.
 
+local cl = require "clcompute"
 local helper = require "spec.helper"
 
 helper.describe_each("a buffer of many elements", function(d)
@@ -32,6 +33,41 @@ helper.describe_each("a buffer of many elements", function(d)
     for _ = 1, 4 do p.f(n, x) end
     assert.is_true(x:string() == string.pack("i4", 12):rep(n))
     assert.equal(12, x:read(n, n)[1])
+  end)
+end)
+
+describe("a fill", function()
+  local d = helper.device()
+
+  --- Fills a part of a buffer, and asserts that it alone is filled.
+  local function check(dtype, n, first, last)
+    local x <close> = d:full(dtype, 1, n)
+    x:fill(3, first, last)
+    assert.equal(n + 2 * (last - first + 1), cl.sum(x), ("%d %ss, %d .. %d"):format(n, dtype, first, last))
+    for i, value in pairs { [first - 1] = 1, [first] = 3, [last] = 3, [last + 1] = 1 } do
+      if i >= 1 and i <= n then assert.equal(value, x[i]) end
+    end
+  end
+
+  it("has each element, wherever it begins and ends", function()
+    for _, dtype in ipairs { "uchar", "ushort", "int", "double" } do
+      if dtype ~= "double" or d.has_double then
+        for _ = 1, 20 do
+          local n = math.random(1, 100)
+          local first = math.random(n)
+          check(dtype, n, first, math.random(first, n))
+        end
+      end
+    end
+  end)
+
+  -- From there on drivers count in 32 bits what is filled in one command.
+  it("has each of more than 2^30 elements, and of those behind them", function()
+    local n = (1 << 30) + 70001
+    if math.min(d.global_memory // 4, d.max_allocation) < n then return pending "less memory" end
+    check("uchar", n, 1, n)
+    check("uchar", n, n - 65537, n - 1)
+    check("uchar", n, n - 2, n)
   end)
 end)
 

@@ -3,10 +3,12 @@
 #include "product.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
-#define TILE 16 /* rows and columns of a tile of gemm_tiled */
-#define LINE 64 /* work-items of a CPU's group that serves for now */
+#define TILE 16   /* rows and columns of a tile of gemm_tiled */
+#define BUSY 1024 /* work-items of a GPU's compute unit that keep it busy */
+#define LINE 64   /* work-items of a CPU's group that serves for now */
 
 /* Rows or columns of a launch: where kernels count them along the second dimension, a group has
    eight at least. Whole blocks of any kernel. */
@@ -87,12 +89,14 @@ static void multiply_fornow(lua_State *L, const clc_Multiply *x) {
 }
 
 /* Multiply-adds that take as long as this product in `multiply_fornow`: each matrix is a launch, of
- * whole groups. */
+   whole groups on a CPU; on a GPU few elements leave most of it idle. */
 static double work_fornow(const clc_Multiply *x) {
-  const int is_cpu = x->c.b->device->context->is_cpu;
-  const double launch = is_cpu ? 1 << 14 : 1 << 23,
-               columns = is_cpu ? (double)((x->n + LINE - 1) / LINE * LINE) : (double)x->n;
-  return (double)x->batch * ((double)x->m * columns * (double)x->k + launch);
+  const clc_Context *context = x->c.b->device->context;
+  const double launch = context->is_cpu ? 1 << 14 : 1 << 23,
+               columns = (double)(context->is_cpu ? clc_roundup(x->n, LINE) : x->n),
+               least = context->is_cpu ? 0 : (double)context->compute_units * BUSY,
+               elements = fmax((double)x->m * columns, least);
+  return (double)x->batch * (elements * (double)x->k + launch);
 }
 
 static void multiply_tiles(lua_State *L, const clc_Multiply *x) {
