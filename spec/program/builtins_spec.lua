@@ -51,12 +51,14 @@ describe("a program on a CPU calls built-in functions", function()
 
   it("whose declarations take a small part of a build", function()
     if not platform_version():find "PoCL 3.1" then return pending "POCL 3.1 alone" end
-    local function seconds(body)
-      local start = os.clock()
+    local function seconds(body) -- of the quickest of five builds
+      local least = math.huge
       for i = 1, 5 do
+        local start = os.clock()
         d:program(("#define JOIN(a, b) a##b\nkernel void f%d(global float *x) { %s }"):format(i, body))
+        least = math.min(least, os.clock() - start)
       end
-      return os.clock() - start
+      return least
     end
     seconds "x[0] = cos(x[0]);" -- the process' first build loads POCL's functions
     assert.is_true(seconds "x[0] = sin(x[0]);" < 0.5 * seconds "x[0] = JOIN(s, in)(x[0]);")

@@ -11,6 +11,7 @@ local core = require "clcompute.core"
 local options = require("clcompute.base").options
 local elementwise = require "clcompute.groups.elementwise"
 local spread = require "clcompute.groups.spread"
+local thin_product = require "clcompute.groups.thin_product"
 local whole = require "clcompute.groups.whole"
 
 local product = {}
@@ -90,15 +91,15 @@ local function multiply_panels(c, panels, o)
     local m, n = c.place:extent(rank)
     local own = { c = piece, alpha = o.alpha, beta = panels.first > 0 and 1 or o.beta, kernel = o.kernel,
       precision = o.precision, m = m, n = n, k = width }
+    local left, right = panels.left and panels.left[rank], panels.right and panels.right[rank]
     if m > 0 and n > 0 and width > 0 then
-      local left, right = panels.left[rank], panels.right[rank]
       own.lda, own.ldb = left[2], right[2]
       core.gemm(left[1], right[1], own)
-      left[1]:release()
-      right[1]:release()
     elseif m > 0 and n > 0 then
       core.gemm(piece.device:empty(c.dtype, m, 0), piece.device:empty(c.dtype, 0, n), own)
     end
+    if left then left[1]:release() end
+    if right then right[1]:release() end
   end
 end
 
@@ -133,6 +134,7 @@ local function divided(x) return x.place.is_alone and whole.divide(x) or x end
 --- c <- alpha * a * b + beta * c of matrices that lie as new ones do. Where some are in blocks the others are divided.
 function product.multiply(a, b, c, o)
   if a.place.is_alone and b.place.is_alone and c.place.is_alone then return multiply_alone(a, b, c, o) end
+  if thin_product.is_one(a, b, c) then return thin_product.multiply(a, b, c, o) end
   local target = c
   if c.place.is_alone then
     target = (o.beta or 0) ~= 0 and whole.divide(c) or whole.new_divided(c.group, c.dtype, c.place.shape)
