@@ -51,7 +51,8 @@ helper.describe_each("a source", function(d)
     local out = d:zeros("ulong", 1)
     for body, size in pairs { ["int a[2];"] = 8, ["char a[3], b;"] = 4, ["int a[0x2];"] = 8, ["int a[2][3];"] = 24,
       ["int a[1 + 1];"] = 8, ["struct { int q; } u;"] = 4, ["int a[N];"] = 16, ["long a, b; char c;"] = 24,
-      ["T a; char b;"] = 8, ["char a; float3 b[2], c;"] = 64, ["const int a; volatile char b;"] = 8, ["char a[010];"] = 8,
+      ["T a; char b;"] = 8, ["char a; float3 b[2], c;"] = 64, ["const int a; volatile char b;"] = 8,
+      ["char a[010];"] = 8,
       ["int a, (b);"] = 8, ["int a, MORE;"] = 8, ["char a[2], b[3][N];"] = 14 } do
       local p = d:program(([[
         #define N 4

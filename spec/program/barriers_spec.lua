@@ -115,7 +115,8 @@ describe("a loop with barriers is told by its text:", function()
       "for (;;) { B if (++k0 > 4) break; }", "while (k0++, k0 < 4) { S B }", "while (k0 < 4 ? n : 0) { S B k0++; }",
       "L { S if (in[1] > 7) continue; B }",
       "while (k0 < one()) { S B k0++; }", "while (o->n > k0) { S B k0++; }", "L { B if (k & 5) continue; C }",
-      "for (uint k = ({ uint m = n; m; }); k > 0 && n > 1; k /= 2) { W B }", "while (k0 < 4) { S B if (n > 99) return; k0++; }",
+      "for (uint k = ({ uint m = n; m; }); k > 0 && n > 1; k /= 2) { W B }",
+      "while (k0 < 4) { S B if (n > 99) return; k0++; }",
       "while (k0 < 4) { S B if (n > 99) goto end; k0++; } end: ;",
     } do
       local wrong, unproven = suspects(body)
