@@ -30,6 +30,15 @@ local function everywhere(f)
   return table.unpack(results, 1, results.n)
 end
 
+--- Whether an element became nil: Lua stores what it reads outside of an array, where a device raises an error.
+local function has_lost(before, after)
+  if type(before) ~= "table" then return after == nil end
+  for key, value in pairs(before) do
+    if has_lost(value, after[key]) then return true end
+  end
+  return false
+end
+
 describe("a random program", function()
   it("does what it does in Lua, or raises an error where Lua does", function()
     local device, launches, errors = helper.device(), 0, 0
@@ -43,6 +52,7 @@ describe("a random program", function()
       local compiled <close> = assert(loops.compile(in_lua, { device = device, target = target }))
       local expected, got = copies.of(values), copies.of(values)
       local ok, result = pcall(in_lua, table.unpack(expected))
+      ok = ok and not has_lost(values, expected)
       local is_right, found = everywhere(function() return compiled(table.unpack(got)) end)
       local place = ("seed %d\n%s\n"):format(seed, text)
       assert.equal(ok, is_right, place .. tostring(found))

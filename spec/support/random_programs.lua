@@ -219,7 +219,7 @@ local function define_function(state)
   local id = name(state, "f")
   add(state, "local function %s(u)", id)
   add(state, pick { "  if u > c then return c - u end", "  u = u * 0.5", "  local v = u + c u = v - u * c",
-    "  for q = 1, s do if x[q] > u then return x[q] end end", "  while u > 1 do u = u / 2 end" })
+    "  for q = 1, s do if x[q] > u then return x[q] end end", "  while u > 1 and u < 1e9 do u = u / 2 end" })
   add(state, "  return %s", pick { "u + c", "u > 0 and u or -u", "u * u" })
   add(state, "end")
   table.insert(state.functions, id)
