@@ -3,6 +3,7 @@
 --- Ranks of a job of MPI, each a process with one device: what `clcompute.groups.ranks_here` is in one process.
 
 local mpi = require "clcompute.mpi"
+local operands = require("clcompute.operations").operands
 
 local ranks_mpi = {}
 
@@ -65,26 +66,69 @@ local function pack(source, at, size)
   return bytes
 end
 
---- Moves at once: each rank sends all that it has to, then receives, so that none waits for another to begin.
+local PIECE = 16 << 20 -- bytes of a message at most, unless a row has more: of more each string lies in fresh pages
+local MOST_SENT = 4 -- messages of a rank that are on their way
+
+--- A part of a rectangle: so many rows from `first` on, from 0.
+local function rows_of(m, first, count)
+  return { from = m.from, source = m.source, at = { m.at[1] + first, m.at[2] }, to = m.to, target = m.target,
+    to_at = { m.to_at[1] + first, m.to_at[2] }, size = { count, m.size[2] } }
+end
+
+--- What this rank sends or gets in pieces of rows, a piece of each rectangle in turn: in an order that all ranks share.
+local function pieces_of(list)
+  local rounds, pieces = {}, {}
+  for _, m in ipairs(list) do
+    local rows = math.max(PIECE // (m.size[2] * operands.sizes[(m.source or m.target).dtype]), 1)
+    for first = 0, m.size[1] - 1, rows do
+      local round = first // rows + 1
+      rounds[round] = rounds[round] or {}
+      table.insert(rounds[round], rows_of(m, first, math.min(rows, m.size[1] - first)))
+    end
+  end
+  for _, round in ipairs(rounds) do table.move(round, 1, #round, #pieces + 1, pieces) end
+  return pieces
+end
+
+--- The moves of this rank to others or from them; those within it are queued.
+function Ranks:queue_own(list)
+  local others = {}
+  for _, m in ipairs(list) do
+    local is_empty = m.size[1] == 0 or m.size[2] == 0
+    if not is_empty and m.from == self.own and m.to == self.own then
+      m.source:copy_rect { to = m.target, size = m.size, at = m.at, to_at = m.to_at }
+    elseif not is_empty and (m.from == self.own or m.to == self.own) then
+      others[#others + 1] = m
+    end
+  end
+  return others
+end
+
+--- Begins to send a piece; where as many as may be are on their way, behind the oldest.
+function Ranks:send(m, sent)
+  local ranks, bytes = self.world.ranks, pack(m.source, m.at, m.size)
+  if #sent == MOST_SENT then ranks.finish(table.remove(sent, 1)) end
+  self.bytes = self.bytes + #bytes
+  sent[#sent + 1] = ranks.start(bytes, m.to - 1, true)
+end
+
+--- Moves at once. All ranks go through the same pieces in the same order, and begin to send some ahead of it: so none
+-- waits for what waits for it.
 function Ranks:move_all(list)
-  local ranks, sent = self.world.ranks, {}
-  for _, m in ipairs(list) do
-    if m.size[1] > 0 and m.size[2] > 0 and m.from == self.own then
-      if m.to == self.own then
-        m.source:copy_rect { to = m.target, size = m.size, at = m.at, to_at = m.to_at }
-      else
-        local bytes = pack(m.source, m.at, m.size)
-        self.bytes = self.bytes + #bytes
-        sent[#sent + 1] = ranks.start(bytes, m.to - 1, true)
-      end
+  local pieces, own, sent, started = pieces_of(self:queue_own(list)), {}, {}, 0
+  for at, m in ipairs(pieces) do
+    if m.from == self.own then own[#own + 1] = at end
+  end
+  for at, m in ipairs(pieces) do
+    while started < #own and (#sent < MOST_SENT or own[started + 1] == at) do
+      started = started + 1
+      self:send(pieces[own[started]], sent)
+    end
+    if m.to == self.own then
+      m.target:write_rect(self.world.ranks.recv(m.from - 1, true), { size = m.size, at = m.to_at })
     end
   end
-  for _, m in ipairs(list) do
-    if m.size[1] > 0 and m.size[2] > 0 and m.to == self.own and m.from ~= self.own then
-      m.target:write_rect(ranks.recv(m.from - 1, true), { size = m.size, at = m.to_at })
-    end
-  end
-  for _, one in ipairs(sent) do ranks.finish(one) end
+  for _, one in ipairs(sent) do self.world.ranks.finish(one) end
 end
 
 --- MPI's messages go on when ranks wait for them: all at once.
