@@ -231,16 +231,6 @@ static void count(const clc_Ferry *f) {
   }
 }
 
-/* All is read, and on its way to the targets. */
-static void let_go(const clc_Ferry *f) {
-  for (int i = 0; i < f->n; i++) {
-    const Load *l = &f->loads[i];
-    const size_t bytes = clc_countelements(&l->e) * size_of(l);
-    clc_letgo(l->source, bytes);
-    clc_letgo(l->target, bytes);
-  }
-}
-
 /* The memory of what was packed serves others: their commands come behind those of this one. */
 static void unpack(lua_State *L, Load *l) {
   if (l->unpacks.rows > 0) {
@@ -265,7 +255,6 @@ static int complete(lua_State *L) {
   for (int i = 0; i < f->n && !f->is_done; i++) clc_landarrived(L, f->loads[i].target);
   if (f->is_done) return 0;
   count(f);
-  let_go(f);
   leave_ports(f);
   f->is_done = 1;
   for (int i = 0; i < f->n; i++) unpack(L, &f->loads[i]);

@@ -37,7 +37,6 @@ typedef struct clc_Port {
   clc_Piece pieces[CLC_SLOTS];
   cl_event written[CLC_SLOTS]; /* by a target, which may still read the slot; NULL: it is free */
   size_t read, sent;           /* pieces of the user: piece n is in slot n % CLC_SLOTS */
-  size_t held;                 /* bytes that it moved since its queues were finished */
   cl_event arrived; /* what was written here last, of the user of another port; or NULL */
 } clc_Port;
 
@@ -52,10 +51,6 @@ void clc_landarrived(lua_State *L, clc_Port *p);
 
 /* Waits for all commands of the port, without Lua. */
 void clc_finishport(clc_Port *p);
-
-/* Counts bytes that were moved, and finishes the queues now and then: until then NVIDIA's driver
-   keeps the memory of what moved, released or not. */
-void clc_letgo(clc_Port *p, size_t bytes);
 
 /* Where a piece lies in the host's memory. */
 char *clc_slotof(const clc_Port *p, size_t piece);

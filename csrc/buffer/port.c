@@ -27,16 +27,6 @@ void clc_finishport(clc_Port *p) {
   if (p->in != NULL) clFinish(p->in);
 }
 
-/* Bytes that a port moves before its queues are finished. */
-#define MOST_HELD ((size_t)256 << 20)
-
-void clc_letgo(clc_Port *p, size_t bytes) {
-  p->held += bytes;
-  if (p->held < MOST_HELD) return;
-  clc_finishport(p);
-  p->held = 0;
-}
-
 void clc_emptyslots(clc_Port *p) {
   for (int i = 0; i < CLC_SLOTS; i++) clc_dropevent(&p->pieces[i].read);
   p->sent = p->read;
