@@ -179,7 +179,8 @@ local function data_loop(state)
   local counter = name(state, "w")
   add(state, "local %s = 0", counter)
   local is_while = chance(2)
-  add(state, is_while and "while %s < %s and (%s) do" or "repeat", counter, pick { "5", "s", "at[2]" }, condition(state))
+  local head = is_while and "while %s < %s and (%s) do" or "repeat"
+  add(state, head, counter, pick { "5", "s", "at[2]" }, condition(state))
   add(state, "  %s = %s + 1", counter, counter)
   block(state, math.random(2), nil, function()
     if chance(4) then add(state, "if %s then break end", condition(state)) end
