@@ -6,6 +6,7 @@
  */
 #include "ferry.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* --- where a box lies ------------------------------------------------------ */
@@ -30,6 +31,10 @@ int clc_hasroom(const clc_Box *b, const clc_Extent *e) {
   const size_t end = e->slices > 1 ? (at[2] + e->slices) * b->slice
                                    : at[2] * b->slice + (at[1] + e->rows) * b->row;
   return end * b->buffer->dtype->size <= b->buffer->allocated;
+}
+
+int clc_isnarrow(const clc_Box *b, size_t size) {
+  return b->row <= UINT32_MAX / size;
 }
 
 /* Whether rows go on in the next one, or slices in the next. */
@@ -126,11 +131,6 @@ static void move_row(lua_State *L, const clc_Box *from, const clc_Box *to, size_
     clc_copybuffer(L, from->buffer, from->first, to->buffer, to->first, cols);
 }
 
-/* Whether a driver may count in 32 bits what stands before a row's part, as NVIDIA's does. */
-static int is_narrow(const clc_Box *b, size_t size) {
-  return b->row <= UINT32_MAX / size;
-}
-
 /* Boxes without an element in common. `kind`: what a copy between buffers counts as. */
 static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind kind) {
   const size_t size = (from.buffer != NULL ? from.buffer : to.buffer)->dtype->size;
@@ -138,8 +138,8 @@ static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind 
   if (e.slices == 1) from.slice = to.slice = 0; /* or NVIDIA's driver wants room for a slice */
   if (e.slices == 1 && e.rows == 1) {
     move_row(L, &from, &to, e.cols);
-  } else if (clc_hasroom(&from, &e) && clc_hasroom(&to, &e) && is_narrow(&from, size) &&
-             is_narrow(&to, size)) {
+  } else if (clc_hasroom(&from, &e) && clc_hasroom(&to, &e) && clc_isnarrow(&from, size) &&
+             clc_isnarrow(&to, size)) {
     if (from.buffer == NULL)
       transfer(L, &to, &from, region, 0);
     else if (to.buffer == NULL)

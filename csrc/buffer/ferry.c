@@ -109,6 +109,7 @@ static clc_Piece take_piece(Load *l, size_t most) {
     if (p.e.cols > most / size) p.e.cols = most / size;
   } else {
     p.e.rows = most / row < l->e.rows - l->row ? most / row : l->e.rows - l->row;
+    if (!clc_isnarrow(&p.from, size) || !clc_isnarrow(&p.to, size)) p.e.rows = 1;
     if (p.e.rows > 1 && !(clc_hasroom(&p.from, &p.e) && clc_hasroom(&p.to, &p.e))) p.e.rows--;
   }
   step_over(l, &p.e);

@@ -106,4 +106,8 @@ int clc_ispacked(const clc_Box *b, const clc_Extent *e);
    last slice, too. */
 int clc_hasroom(const clc_Box *b, const clc_Extent *e);
 
+/* Whether rows have less than 4 GiB: NVIDIA's driver counts the x of a rectangle's origin in 32
+ * bits. */
+int clc_isnarrow(const clc_Box *b, size_t size);
+
 #endif

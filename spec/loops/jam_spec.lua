@@ -168,7 +168,7 @@ helper.describe_each("jammed passes", function(device)
 
   it("leave what is not jammed alone", function()
     for _, case in ipairs(sample(ILLEGAL)) do
-      check(case[2], device, 4, values_for(case[2], 2, sizes[math.random(#sizes)]))
+      check(case[2], device, 4, values_for(case[2], 3, sizes[math.random(#sizes)])) -- COPIES read w[h][n + 8][m + 2]
     end
   end)
 

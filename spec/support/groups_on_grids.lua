@@ -145,7 +145,8 @@ end
 
 --- Products, exact on small integers; what moved is what theory has.
 function checks.products(g)
-  for _, shape in ipairs { { 1, 1, 1 }, { 3, 5, 2 }, { 16, 16, 16 }, { 13, 6, 19 }, { 30, 7, 1 }, { 2, 9, 20 } } do
+  for _, shape in ipairs { { 1, 1, 1 }, { 3, 5, 2 }, { 16, 16, 16 }, { 13, 6, 19 }, { 30, 7, 1 }, { 2, 9, 20 },
+    { 10, 5, 30 }, { 7, 30, 7 }, { 61, 5, 0 } } do
     local m, k, n = table.unpack(shape)
     local function both(rows, columns, seed)
       local x = cl.map("(float)x[i]", { x = d:random("int", rows, columns, { seed = seed, low = -9, high = 9 }) },
@@ -162,6 +163,7 @@ function checks.products(g)
       same(g.bytes - before, 4 * 16 * 16 * (p + q - 2), "bytes")
     end
     equal(cl.gemm(a, b, { c = c, alpha = 2, beta = -1 }), cl.gemm(x, y, { c = z, alpha = 2, beta = -1 }), "beta", m)
+    equal(cl.gemm(a, b, { c = g:full("float", 0 / 0, m, n) }), cl.gemm(x, y), "beta 0", m)
     equal(cl.gemm(b, a, { transa = true, transb = true }), cl.gemm(y, x, { transa = true, transb = true }), "turned", m)
   end
 end
@@ -208,5 +210,8 @@ end
 check_on(", strides of GPUs", { 1, 2 }, { block = 4 }, function(g) g.layout.home_type = "gpu" end)
 check_on(", matrices alone", { 1, 2 }, {})
 check_on(", matrices alone, shared", { 2, 1 }, { share = { 1, 3 } })
-check_on(", some matrices alone", { 2, 2 }, { block = 4 }, function(g) g.layout.alone = 60 end)
+for _, one in ipairs { { 2, 2 }, { 1, 2 }, { 3, 1, { 0, 1, 3 } } } do
+  check_on(", some matrices alone", { one[1], one[2] }, { block = 4, share = one[3] },
+    function(g) g.layout.alone = 60 end)
+end
 print "done"

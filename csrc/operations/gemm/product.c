@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TILE 16   /* rows and columns of a tile of gemm_tiled */
-#define BUSY 1024 /* work-items of a GPU's compute unit that keep it busy */
+#define BUSY 2048 /* work-items of a GPU's compute unit, beside which few take as long as many */
 #define LINE 64   /* work-items of a CPU's group that serves for now */
 
 /* Rows or columns of a launch: where kernels count them along the second dimension, a group has

@@ -91,7 +91,7 @@ local function pieces_of(list)
 end
 
 --- The moves of this rank to others or from them; those within it are queued.
-function Ranks:queue_own(list)
+local function queue_own(self, list)
   local others = {}
   for _, m in ipairs(list) do
     local is_empty = m.size[1] == 0 or m.size[2] == 0
@@ -105,7 +105,7 @@ function Ranks:queue_own(list)
 end
 
 --- Begins to send a piece; where as many as may be are on their way, behind the oldest.
-function Ranks:send(m, sent)
+local function send(self, m, sent)
   local ranks, bytes = self.world.ranks, pack(m.source, m.at, m.size)
   if #sent == MOST_SENT then ranks.finish(table.remove(sent, 1)) end
   self.bytes = self.bytes + #bytes
@@ -113,16 +113,16 @@ function Ranks:send(m, sent)
 end
 
 --- Moves at once. All ranks go through the same pieces in the same order, and begin to send some ahead of it: so none
--- waits for what waits for it.
+-- waits for what waits for it. What is sent may be read after something has come.
 function Ranks:move_all(list)
-  local pieces, own, sent, started = pieces_of(self:queue_own(list)), {}, {}, 0
+  local pieces, own, sent, started = pieces_of(queue_own(self, list)), {}, {}, 0
   for at, m in ipairs(pieces) do
     if m.from == self.own then own[#own + 1] = at end
   end
   for at, m in ipairs(pieces) do
     while started < #own and (#sent < MOST_SENT or own[started + 1] == at) do
       started = started + 1
-      self:send(pieces[own[started]], sent)
+      send(self, pieces[own[started]], sent)
     end
     if m.to == self.own then
       m.target:write_rect(self.world.ranks.recv(m.from - 1, true), { size = m.size, at = m.to_at })

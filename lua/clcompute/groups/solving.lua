@@ -56,9 +56,11 @@ local function norm1(where, a)
   end)
   local largest = 0.0
   for column = 0, place.q - 1 do
-    for j = 1, #found[place:rank(0, column)] do
-      local sum = 0.0
-      for row = 0, place.p - 1 do sum = sum + (found[place:rank(row, column)][j] or 0) end
+    local sums = {}
+    for row = 0, place.p - 1 do
+      for j, sum in ipairs(found[place:rank(row, column)]) do sums[j] = (sums[j] or 0.0) + sum end
+    end
+    for _, sum in ipairs(sums) do
       if sum ~= sum or sum == math.huge then fail("%s: a has an element that is NaN or infinite", where) end
       largest = math.max(largest, sum)
     end

@@ -39,7 +39,7 @@ local function accesses_in(scop, loop)
 end
 
 --- Whether a proof about accesses is one about the chain: its loops are the scop's, no copies of what was written out,
--- and none within them was written out.
+-- and none within them was written out: copies of statements share nodes, and a read would stand for all of them.
 local function are_of_chain(accesses, chain)
   local is_in_chain = {}
   for _, loop in ipairs(chain) do is_in_chain[loop.variable] = true end
@@ -163,7 +163,7 @@ local function chain_of(node)
   local chain = { node }
   repeat
     node = #node.body == 1 and node.body[1] or {}
-    if node.kind ~= "for" or not node.parallel then return nil end
+    if node.kind ~= "for" or not node.parallel or node.irregular then return nil end
     chain[#chain + 1] = node
     if node.is_plain then return is_even(node, chain[1]) and chain or nil end
   until walk.is_bounded_by(node, chain[1].variable)
