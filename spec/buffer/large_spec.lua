@@ -56,6 +56,7 @@ describe("a fill", function()
           local n = math.random(1, 100)
           local first = math.random(n)
           check(dtype, n, first, math.random(first, n))
+          check(dtype, 70000 + n, first, 70000 + math.random(first, n)) -- long enough for several elements at once
         end
       end
     end

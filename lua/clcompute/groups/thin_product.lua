@@ -3,8 +3,8 @@
 --- Products of a spread matrix with one of few elements, where the result has few as well: the large matrix stays where
 -- it is. Each rank gets what it needs of the small one, and the sums of what ranks find come together at home.
 --
---     C = A B        rank (r, c) has rows r and columns c of A, gets rows c of B, and finds a term of rows r of C
---     C = A B        rank (r, c) has rows r and columns c of B, gets columns r of A, finds a term of columns c of C
+--     A is large: rank (r, c) has rows r and columns c of A, gets rows c of B, and finds a term of rows r of C
+--     B is large: rank (r, c) has rows r and columns c of B, gets columns r of A, and finds a term of columns c of C
 
 local core = require "clcompute.core"
 
@@ -104,7 +104,7 @@ local function terms_of(form, parts, o)
   return terms
 end
 
---- Brings the terms home: a matrix for each part of what is summed over, {number of the part, matrix}, in their order.
+--- Brings the terms home: a list of matrices, one for each part of what is summed over; empty elsewhere.
 local function bring_home(form, list, terms, shape)
   local ranks, home = form.large.group.ranks, form.small.place.home
   local beside, moves, device = {}, {}, form.large.group.ranks.devices[home]
