@@ -2,9 +2,8 @@
 /* What groups ask of ferries: rectangles of matrices that go to other devices, several at once. */
 #include "ferry.h"
 
-/* A field that is {row, column}, or rows and columns. */
-static void read_pair(lua_State *L, int move, const char *key, size_t pair[2]) {
-  lua_getfield(L, move, key);
+void clc_getpair(lua_State *L, int table, const char *key, size_t pair[2]) {
+  lua_getfield(L, table, key);
   for (int k = 0; k < 2; k++) {
     lua_rawgeti(L, -1, k + 1);
     pair[k] = (size_t)lua_tointeger(L, -1);
@@ -13,13 +12,12 @@ static void read_pair(lua_State *L, int move, const char *key, size_t pair[2]) {
   lua_pop(L, 1);
 }
 
-/* The table of the move keeps the buffer. */
-static clc_Box read_box(lua_State *L, int move, const char *buffer, const char *place) {
+clc_Box clc_getbox(lua_State *L, int table, const char *buffer, const char *place) {
   size_t at[2];
-  lua_getfield(L, move, buffer);
+  lua_getfield(L, table, buffer);
   clc_Buffer *b = clc_checkbuffer(L, -1);
   lua_pop(L, 1);
-  read_pair(L, move, place, at);
+  clc_getpair(L, table, place, at);
   const size_t row = b->shape.dim[1];
   return (clc_Box){.buffer = b, .first = (at[0] - 1) * row + at[1] - 1, .row = row};
 }
@@ -38,9 +36,9 @@ static int carry(lua_State *L) {
     size_t size[2];
     lua_rawgeti(L, 1, i);
     const int move = lua_gettop(L);
-    read_pair(L, move, "size", size);
-    clc_Passage p = {read_box(L, move, "source", "at"),
-                     read_box(L, move, "target", "to_at"),
+    clc_getpair(L, move, "size", size);
+    clc_Passage p = {clc_getbox(L, move, "source", "at"),
+                     clc_getbox(L, move, "target", "to_at"),
                      {1, size[0], size[1]}};
     lua_pop(L, 1);
     if (is_ready ? clc_isapart(&p) : clc_mustferry(&p))
@@ -64,7 +62,7 @@ static int arrive(lua_State *L) {
 /* await_free(device): what arrives there from now on does so behind what is queued until now. */
 static int await_free(lua_State *L) {
   clc_Port *p = clc_pushport(L, clc_checkdevice(L, 1));
-  clc_waitfordevice(L, p, p->in);
+  clc_waitfordevice(L, p->device, p->in);
   return 0;
 }
 
@@ -74,4 +72,5 @@ void clc_openferries(lua_State *L) {
   clc_openhidden(L, &clc_ferrytype);
   clc_addinternal(L, internal);
   clc_openports(L);
+  clc_openmail(L);
 }

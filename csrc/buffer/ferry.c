@@ -109,8 +109,6 @@ static clc_Piece take_piece(Load *l, size_t most) {
     if (p.e.cols > most / size) p.e.cols = most / size;
   } else {
     p.e.rows = most / row < l->e.rows - l->row ? most / row : l->e.rows - l->row;
-    if (!clc_isnarrow(&p.from, size) || !clc_isnarrow(&p.to, size)) p.e.rows = 1;
-    if (p.e.rows > 1 && !(clc_hasroom(&p.from, &p.e) && clc_hasroom(&p.to, &p.e))) p.e.rows--;
   }
   step_over(l, &p.e);
   return p;
@@ -130,25 +128,6 @@ static void check_kept(lua_State *L, const clc_Piece *p) {
     luaL_error(L, "a buffer" CLC_RELEASED); /* by a hook */
 }
 
-/* One command between a slot, where a piece is packed, and a box. */
-static cl_int move(cl_command_queue queue, const clc_Box *box, const clc_Extent *e, char *slot,
-                   int is_read, cl_event *event) {
-  static const size_t start[3] = {0, 0, 0};
-  const clc_Buffer *b = box->buffer;
-  const size_t size = b->dtype->size, row = e->cols * size, region[3] = {row, e->rows, 1};
-  const size_t at = (b->offset + box->first) * size;
-  const clc_Corner c = clc_cornerof(box, size);
-  if (e->rows == 1 && is_read)
-    return clEnqueueReadBuffer(queue, b->mem, CL_FALSE, at, row, slot, 0, NULL, event);
-  if (e->rows == 1)
-    return clEnqueueWriteBuffer(queue, b->mem, CL_FALSE, at, row, slot, 0, NULL, event);
-  if (is_read)
-    return clEnqueueReadBufferRect(queue, b->mem, CL_FALSE, c.origin, start, region, c.row, 0, row,
-                                   0, slot, 0, NULL, event);
-  return clEnqueueWriteBufferRect(queue, b->mem, CL_FALSE, c.origin, start, region, c.row, 0, row,
-                                  0, slot, 0, NULL, event);
-}
-
 static void flush(lua_State *L, cl_command_queue queue) {
   clc_check(L, clFlush(queue), "clFlush");
 }
@@ -166,7 +145,7 @@ static int read_next(lua_State *L, clc_Ferry *f, clc_Port *p) {
   clc_Piece *piece = &p->pieces[slot];
   *piece = take_piece(l, piece_size(f, p));
   check_kept(L, piece);
-  code = move(p->out, &piece->from, &piece->e, clc_slotof(p, p->read), 1, &piece->read);
+  code = clc_moveslot(p->out, &piece->from, &piece->e, clc_slotof(p, p->read), 1, &piece->read);
   if (code != CL_SUCCESS) piece->read = NULL;
   clc_check(L, code, "clEnqueueReadBuffer");
   p->read++;
@@ -189,7 +168,7 @@ static int send_oldest(lua_State *L, clc_Port *p) {
   if (code != CL_COMPLETE) fail(L, piece, code);
   check_kept(L, piece);
   clc_Port *to = piece->target;
-  code = move(to->in, &piece->to, &piece->e, clc_slotof(p, p->sent), 0, &p->written[slot]);
+  code = clc_moveslot(to->in, &piece->to, &piece->e, clc_slotof(p, p->sent), 0, &p->written[slot]);
   if (code != CL_SUCCESS) p->written[slot] = NULL;
   clc_check(L, code, "clEnqueueWriteBuffer");
   clc_dropevent(&to->arrived);
@@ -278,15 +257,13 @@ void clc_completeferry(lua_State *L, clc_Ferry *f) {
 
 /* --- beginning one ---------------------------------------------------------- */
 
-/* Whether a box is better packed by its device before it goes, or unpacked there when it came. */
-static int wants_packing(const clc_Box *b, const clc_Extent *e) {
+int clc_wantspacking(const clc_Box *b, const clc_Extent *e) {
   const size_t row = e->cols * b->buffer->dtype->size;
   return !b->buffer->device->context->has_host_memory && !clc_ispacked(b, e) && e->rows > 1 &&
          row < ROW && clc_countelements(e) * b->buffer->dtype->size <= MUCH;
 }
 
-/* A packed box of a new buffer on the device of another one; the table at the top keeps it. */
-static clc_Box new_packed(lua_State *L, const clc_Buffer *like, const clc_Extent *e) {
+clc_Box clc_newpacked(lua_State *L, const clc_Buffer *like, const clc_Extent *e) {
   const clc_Shape shape = {1, {clc_countelements(e)}};
   clc_Buffer *b = clc_newbuffer(L, like->device, like->dtype, &shape);
   lua_rawseti(L, -2, luaL_len(L, -2) + 1);
@@ -297,16 +274,16 @@ static clc_Box new_packed(lua_State *L, const clc_Buffer *like, const clc_Extent
    may be in use by what was queued since. */
 static void pack(lua_State *L, Load *l, int is_ready) {
   const clc_Extent e = l->e;
-  if (wants_packing(&l->from, &e)) {
-    const clc_Box packed = new_packed(L, l->from.buffer, &e);
+  if (clc_wantspacking(&l->from, &e)) {
+    const clc_Box packed = clc_newpacked(L, l->from.buffer, &e);
     clc_copybox(L, &l->from, &packed, &e);
     l->from = packed;
     l->packed = packed.buffer;
   }
-  if (!is_ready && wants_packing(&l->to, &e)) {
+  if (!is_ready && clc_wantspacking(&l->to, &e)) {
     l->goal = l->to;
     l->unpacks = e;
-    l->to = new_packed(L, l->to.buffer, &e);
+    l->to = clc_newpacked(L, l->to.buffer, &e);
     l->unpacked = l->to.buffer;
   }
   if (clc_ispacked(&l->from, &e) && clc_ispacked(&l->to, &e))
@@ -350,8 +327,8 @@ static int take_ports(lua_State *L) {
     check_ports(L, &f->loads[i]);
     f->loads[i].source->user = f;
     f->is_done = 0;
-    clc_waitfordevice(L, f->loads[i].source, f->loads[i].source->out);
-    if (!f->is_ready) clc_waitfordevice(L, f->loads[i].target, f->loads[i].target->in);
+    clc_waitfordevice(L, f->loads[i].source->device, f->loads[i].source->out);
+    if (!f->is_ready) clc_waitfordevice(L, f->loads[i].target->device, f->loads[i].target->in);
   }
   f->begun = clc_now();
   for (int is_over = 0; advance(L, f, &is_over);) continue;

@@ -43,8 +43,13 @@ typedef struct clc_Port {
 /* Pushes the port of a device, which is made at its first use. */
 clc_Port *clc_pushport(lua_State *L, clc_Device *d);
 
-/* Has a queue of the port wait for all that stands in the queue of its device. */
-void clc_waitfordevice(lua_State *L, clc_Port *p, cl_command_queue queue);
+/* Has another queue of a device wait for all that stands in the device's own. */
+void clc_waitfordevice(lua_State *L, clc_Device *d, cl_command_queue queue);
+
+/* Commands between a slot, where rows lie packed, and a box; the event, NULL on an error, is the
+   last one's. */
+cl_int clc_moveslot(cl_command_queue queue, const clc_Box *box, const clc_Extent *e, char *slot,
+                    int is_read, cl_event *event);
 
 /* Has the queue of its device wait for what arrived. */
 void clc_landarrived(lua_State *L, clc_Port *p);
@@ -87,6 +92,20 @@ clc_Ferry *clc_beginferry(lua_State *L, const clc_Passage *list, int n, int is_r
 
 /* Waits until all is read. What is queued on the targets from now on comes after it. */
 void clc_completeferry(lua_State *L, clc_Ferry *f);
+
+/* Whether a box is better packed by its device before it goes, or unpacked there when it came; a
+   packed box of a new buffer on the device of another one, which the table at the top keeps. */
+int clc_wantspacking(const clc_Box *b, const clc_Extent *e);
+clc_Box clc_newpacked(lua_State *L, const clc_Buffer *like, const clc_Extent *e);
+
+/* --- carry.c, mail.c -------------------------------------------------------- */
+
+/* A field of a table that is {row, column}, or rows and columns; a box of the matrix of a field, at
+   the place of another one. The table keeps the buffer. */
+void clc_getpair(lua_State *L, int table, const char *key, size_t pair[2]);
+clc_Box clc_getbox(lua_State *L, int table, const char *buffer, const char *place);
+
+void clc_openmail(lua_State *L);
 
 /* --- box.c ------------------------------------------------------------------ */
 

@@ -114,10 +114,58 @@ char *clc_slotof(const clc_Port *p, size_t piece) {
   return p->memory + piece % CLC_SLOTS * p->room;
 }
 
+/* --- commands between a slot and a box ---------------------------------------- */
+
+static cl_int move_row(cl_command_queue queue, const clc_Box *box, size_t cols, char *slot,
+                       int is_read, cl_event *event) {
+  const clc_Buffer *b = box->buffer;
+  const size_t size = b->dtype->size, at = (b->offset + box->first) * size;
+  return is_read
+             ? clEnqueueReadBuffer(queue, b->mem, CL_FALSE, at, cols * size, slot, 0, NULL, event)
+             : clEnqueueWriteBuffer(queue, b->mem, CL_FALSE, at, cols * size, slot, 0, NULL, event);
+}
+
+static cl_int move_rows(cl_command_queue queue, const clc_Box *box, const clc_Extent *e, char *slot,
+                        int is_read, cl_event *event) {
+  static const size_t start[3] = {0, 0, 0};
+  const clc_Buffer *b = box->buffer;
+  const size_t size = b->dtype->size, row = e->cols * size, region[3] = {row, e->rows, 1};
+  const clc_Corner c = clc_cornerof(box, size);
+  return is_read ? clEnqueueReadBufferRect(queue, b->mem, CL_FALSE, c.origin, start, region, c.row,
+                                           0, row, 0, slot, 0, NULL, event)
+                 : clEnqueueWriteBufferRect(queue, b->mem, CL_FALSE, c.origin, start, region, c.row,
+                                            0, row, 0, slot, 0, NULL, event);
+}
+
+/* Rows that one command takes: of a box without room behind its last row all but that one. */
+static size_t rows_at_once(const clc_Box *box, const clc_Extent *e) {
+  if (!clc_isnarrow(box, box->buffer->dtype->size)) return 1;
+  return e->rows == 1 || clc_hasroom(box, e) ? e->rows : e->rows - 1;
+}
+
+cl_int clc_moveslot(cl_command_queue queue, const clc_Box *box, const clc_Extent *e, char *slot,
+                    int is_read, cl_event *event) {
+  cl_int code = CL_SUCCESS;
+  clc_Box part = *box;
+  clc_Extent left = *e;
+  *event = NULL;
+  if (clc_ispacked(box, e)) return move_row(queue, box, e->rows * e->cols, slot, is_read, event);
+  while (left.rows > 0 && code == CL_SUCCESS) {
+    const clc_Extent now = {1, rows_at_once(&part, &left), e->cols};
+    left.rows -= now.rows;
+    cl_event *own = left.rows == 0 ? event : NULL;
+    code = now.rows == 1 ? move_row(queue, &part, e->cols, slot, is_read, own)
+                         : move_rows(queue, &part, &now, slot, is_read, own);
+    part.first += now.rows * part.row;
+    slot += now.rows * e->cols * part.buffer->dtype->size;
+  }
+  if (code != CL_SUCCESS) *event = NULL;
+  return code;
+}
+
 /* --- the order of queues ---------------------------------------------------- */
 
-void clc_waitfordevice(lua_State *L, clc_Port *p, cl_command_queue queue) {
-  clc_Device *d = p->device;
+void clc_waitfordevice(lua_State *L, clc_Device *d, cl_command_queue queue) {
   if (d->foreign) clc_drain(L, d);
   const clc_Command *last = clc_follow(&d->flight, d->flight.queued);
   if (last == NULL) return;

@@ -19,6 +19,7 @@
 __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L);
 
 #define PATIENCE 60     /* seconds after which a wait warns */
+#define SLOWEST 0.5e9   /* bytes of a message a second, while both ranks look at it */
 #define PIECE (1 << 30) /* bytes of a message at most: MPI counts in int */
 #define LONGEST 240     /* characters of what is agreed on */
 #define END "the end of the script"
@@ -28,9 +29,11 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
    apart from what calls of all ranks move. A rank that ends, or fails within a call of all, has all
    know by a note. */
 enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
+#define MOMENT 0.2
 #define GRACE 5 /* seconds for what is on its way while another rank has failed */
 
 static int rank, size;
+static double spin; /* seconds of busy polling, of a wait at least */
 
 /* --- waiting ---------------------------------------------------------------- */
 
@@ -107,9 +110,12 @@ static void check_others(lua_State *L, int other, const int notes[3], double wai
 }
 
 /* Until a request has ended, to or from another rank or, if that is negative, all. What it reads or
-   writes is the value at `anchor`, which stays for ever where the wait ends before it. */
-static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, const char *what) {
-  const clc_Wait w = clc_beginwait(L);
+   writes is the value at `anchor`, which stays for ever where the wait ends before it. MPI moves a
+   long message a little at each look: who sleeps between looks takes 50 times as long. */
+static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, size_t bytes,
+                     const char *what) {
+  clc_Wait w = clc_beginwait(L);
+  w.spin = (spin > w.spin ? spin : w.spin) + (double)bytes / SLOWEST;
   int done = 0, has_warned = 0, notes[3] = {0, 0, 0};
   double heard = 0;
   check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
@@ -189,7 +195,7 @@ static void agree_on(lua_State *L, const char *what, const char *where) {
   check_step(L);
   Agreement *agreement = lua_newuserdatauv(L, sizeof *agreement, 0);
   begin_agreement(what, agreement, &request);
-  wait_for(L, &request, -1, lua_gettop(L), what);
+  wait_for(L, &request, -1, lua_gettop(L), 0, what);
   const int agreed = has_agreed(agreement);
   lua_pop(L, 1);
   if (agreed) return;
@@ -277,7 +283,8 @@ static int start_send(lua_State *L) {
 /* finish(started) */
 static int finish_send(lua_State *L) {
   Sending *s = luaL_checkudata(L, 1, SENDING);
-  for (int i = 0; i < s->count; i++) wait_for(L, &s->requests[i], s->to, 1, "send");
+  for (int i = 0; i < s->count; i++)
+    wait_for(L, &s->requests[i], s->to, 1, (size_t)s->length, "send");
   luaL_unref(L, LUA_REGISTRYINDEX, s->kept);
   s->kept = LUA_NOREF;
   return 0;
@@ -291,7 +298,7 @@ static int recv_bytes(lua_State *L) {
   lua_settop(L, 1);
   uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
   check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
-  wait_for(L, &request, from, 2, "recv");
+  wait_for(L, &request, from, 2, 0, "recv");
   const size_t length = (size_t)*head;
   char *bytes = lua_newuserdatauv(L, length + 1, 0);
   for (size_t at = 0; at < length; at += PIECE) {
@@ -299,10 +306,78 @@ static int recv_bytes(lua_State *L) {
           MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, tag + 1, MPI_COMM_WORLD,
                     &request),
           "MPI_Irecv");
-    wait_for(L, &request, from, 3, "recv");
+    wait_for(L, &request, from, 3, length, "recv");
   }
   lua_pushlstring(L, bytes, length);
   return 1;
+}
+
+/* --- memory that ranks of a machine share ------------------------------------------------ */
+
+/* Whether all ranks say yes. */
+static int all_say(int yes) {
+  int all = 0;
+  return MPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && all;
+}
+
+/* A segment of so many bytes of this rank's, which holds 0, and those of the others. It lasts as
+   long as the process: devices know it, and the last of them may go after MPI. */
+static int make_window(MPI_Comm node, size_t bytes, MPI_Win *window) {
+  void *memory;
+  MPI_Info apart; /* pages of each rank's own */
+  MPI_Info_create(&apart);
+  MPI_Info_set(apart, "alloc_shared_noncontig", "true");
+  const int code =
+      MPI_Win_allocate_shared((MPI_Aint)bytes, 1, apart, node, (void *)&memory, window);
+  MPI_Info_free(&apart);
+  if (code == MPI_SUCCESS) memset(memory, 0, bytes);
+  return code == MPI_SUCCESS;
+}
+
+/* segments(bytes) --> addresses and bytes, lists by rank; false for ranks of other machines. nil
+   where some machine has no memory for it. All ranks call it. */
+static int segments(lua_State *L) {
+  const size_t bytes = (size_t)luaL_checkinteger(L, 1);
+  MPI_Comm node;
+  MPI_Group all, near;
+  MPI_Win window;
+  check(L, MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+  if (!all_say(make_window(node, bytes, &window))) return 0;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Comm_group(node, &near);
+  lua_createtable(L, size, 0);
+  lua_createtable(L, size, 0);
+  for (int other = 0; other < size; other++) {
+    int there, unit;
+    void *memory = NULL;
+    MPI_Aint count = 0;
+    MPI_Group_translate_ranks(all, 1, &other, near, &there);
+    if (there != MPI_UNDEFINED) MPI_Win_shared_query(window, there, &count, &unit, (void *)&memory);
+    if (memory != NULL)
+      lua_pushlightuserdata(L, memory);
+    else
+      lua_pushboolean(L, 0);
+    lua_rawseti(L, -3, other + 1);
+    lua_pushinteger(L, (lua_Integer)count);
+    lua_rawseti(L, -2, other + 1);
+  }
+  MPI_Group_free(&all);
+  MPI_Group_free(&near);
+  return 2;
+}
+
+/* heed(rank, seconds since something came): raises where nothing will come from it any more. */
+static int heed(lua_State *L) {
+  static int has_warned;
+  const int other = check_rank(L, 1);
+  const double waited = luaL_checknumber(L, 2);
+  const int is_late = waited > MOMENT; /* what it had sent before its note has come */
+  const int notes[3] = {is_late && has_note(other, ENDED), is_late && has_note(other, FAILED),
+                        has_note(MPI_ANY_SOURCE, FAILED)};
+  check_others(L, other, notes, waited, "move");
+  watch(waited, &has_warned, "move");
+  return 0;
 }
 
 /* --- the job ------------------------------------------------------------------------ */
@@ -383,6 +458,13 @@ static int begin(lua_State *L) {
   return 4;
 }
 
+/* spin_for_gpu(): ranks whose kernels run elsewhere wait busily as long as one of these takes. */
+static int spin_for_gpu(lua_State *L) {
+  (void)L;
+  spin = CLC_SPIN_FOR_GPU;
+  return 0;
+}
+
 /* library() --> "Open MPI v4.1.4, ..." */
 static int library(lua_State *L) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -393,9 +475,17 @@ static int library(lua_State *L) {
 }
 
 int luaopen_clcompute_ranks(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"agree", agree},     {"begin", begin},     {"fail", fail},        {"finish", finish_send},
-      {"library", library}, {"recv", recv_bytes}, {"start", start_send}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"agree", agree},
+                                       {"begin", begin},
+                                       {"fail", fail},
+                                       {"finish", finish_send},
+                                       {"heed", heed},
+                                       {"library", library},
+                                       {"recv", recv_bytes},
+                                       {"segments", segments},
+                                       {"spin_for_gpu", spin_for_gpu},
+                                       {"start", start_send},
+                                       {NULL, NULL}};
   luaL_newmetatable(L, SENDING);
   luaL_newlib(L, functions);
   return 1;

@@ -72,12 +72,13 @@ describe("clcompute.mpi", function()
 
   local blocks, shares = "block = 4", "block = 4, share = { 1, 3 }"
   for _, of in ipairs(helper.long { { 1, 2, blocks }, { 2, 2, blocks }, { 3, 1, blocks }, { 2, 1, shares },
-    { 1, 2, "share = { 1, 2 }" } } or { { 1, 2, blocks }, { 1, 2, shares } }) do
-    test(("has the results of one process, bit for bit: %dx%d, %s"):format(table.unpack(of)), function()
+    { 1, 2, "share = { 1, 2 }" } } or { { 1, 2, blocks }, { 1, 2, shares }, { 1, 2, blocks, "off" } }) do
+    local how = of[4] and ", all by messages" or ""
+    test(("has the results of one process, bit for bit: %dx%d, %s%s"):format(of[1], of[2], of[3], how), function()
       if #cl.devices "portable" == 0 then return pending "no POCL" end
       local script, count = GROUP:format(table.unpack(of)), of[1] * of[2]
       local here = helper.output("cl = require 'clcompute'\n" .. script, { POCL_DEVICES = ("pthread "):rep(count) })
-      assert.equal(here, must_run(count, script))
+      assert.equal(here, must_run(count, script, of[4] and "CLCOMPUTE_MPI_SHARED=" .. of[4]))
     end)
   end
 
@@ -90,6 +91,56 @@ describe("clcompute.mpi", function()
       print(cl.sum(a))]])
     local one, other = output:match "^(%d+)\n(%d+)\n$"
     assert.is_true(one ~= nil and one == other, output)
+  end)
+
+  test("moves rectangles of every shape between all ranks, again and again", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    local script = [[
+      local g = cl.group "portable"
+      local d, own, size = g.devices[1], w.rank + 1, w.size
+      -- rows, columns; of the rectangle; where it begins
+      for _, s in ipairs { { 1500, 1501, 1400, 1301, 50, 200 }, { 2, 700001, 2, 700000, 1, 2 }, { 700001, 3, 700000, 1, 2, 3 },
+        { 40, 30, 1, 1, 40, 30 }, { 300, 4096, 300, 4096, 1, 1 } } do
+        local function matrix(rank, seed)
+          return d:arange(rank * 1e6 + seed, rank * 1e6 + seed + s[1] * s[2] - 1, 1, "int"):reshape(s[1], s[2])
+        end
+        local moves, targets = {}, {}
+        for from = 1, size do
+          for to = 1, size do
+            local target = own == to and d:zeros("int", s[1], s[2]) or nil
+            if target then targets[from] = target end
+            table.insert(moves, { from = from, source = own == from and matrix(from, to) or nil, at = { s[5], s[6] }, to = to,
+              target = target, to_at = { 1, 1 }, size = { s[3], s[4] } })
+          end
+        end
+        g.ranks:move_all(moves)
+        for from = 1, size do
+          local expected = d:zeros("int", s[1], s[2])
+          matrix(from, own):copy_rect { to = expected, size = { s[3], s[4] }, at = { s[5], s[6] } }
+          assert(cl.count("x != y", { x = targets[from], y = expected }) == 0, ("%d to %d: %d x %d"):format(from, own, s[3], s[4]))
+        end
+      end
+      w:barrier()
+      if w.rank == 0 then print "well" end ]]
+    assert.equal("well\n", must_run(3, script))
+    assert.equal("well\n", must_run(3, script, "CLCOMPUTE_MPI_SHARED=off"))
+  end)
+
+  test("does not hang where a rank is not there that a rectangle goes to, or comes from", function()
+    local script = [[
+      local g = cl.group "portable"
+      local a = g.devices[1]:full("int", 1 + w.rank, 3000, 2000)
+      if w.rank == 1 then %s end
+      print(pcall(function()
+        g.ranks:move_all { { from = %d, source = a, at = { 1, 1 }, to = %d, target = a, to_at = { 1, 1 },
+          size = { 3000, 2000 } } }
+      end)) ]]
+    for from = 1, 2 do
+      local output = run(2, script:format("os.exit(0)", from, 3 - from))
+      assert.matches("false\tmove: rank 1 has ended", output)
+      output = run(2, script:format("os.execute 'sleep 20'", from, 3 - from), "CLCOMPUTE_MPI_LIMIT=1")
+      assert.matches("rank 0 of 2 waited 1 s in move", output)
+    end
   end)
 
   it("is a world of one without a launcher, and opens no library", function()

@@ -2,6 +2,7 @@
 
 --- Ranks of a job of MPI, each a process with one device: what `clcompute.groups.ranks_here` is in one process.
 
+local internal = require "clcompute.core.internal"
 local mpi = require "clcompute.mpi"
 local operands = require("clcompute.operations").operands
 
@@ -10,10 +11,33 @@ local ranks_mpi = {}
 local Ranks = {}
 Ranks.__index = Ranks
 
+local segments -- of the ranks of this machine, once they were asked for; false: there are none
+local mailboxes = setmetatable({}, { __mode = "k" }) -- by device
+local exchanges = 0 -- that all ranks have begun
+local under_way -- the mailbox of the last one, until it was delivered
+
+--- Where ranks of this machine leave for each other what goes from device to device; nil where they share no memory, or
+-- are alone. $CLCOMPUTE_MPI_SHARED=off: all goes by messages.
+local function mailbox_of(world, device)
+  if segments == nil then
+    local is_wanted = world.size > 1 and os.getenv "CLCOMPUTE_MPI_SHARED" ~= "off"
+    local addresses, bytes
+    if is_wanted then addresses, bytes = world.ranks.segments(internal.mail_bytes(device)) end
+    segments = addresses and { addresses = addresses, bytes = bytes } or false
+  end
+  if not segments then return nil end
+  mailboxes[device] = mailboxes[device]
+    or internal.mailbox(device, world.rank + 1, segments.addresses, segments.bytes)
+  return mailboxes[device]
+end
+
 function ranks_mpi.new(device)
   local world = mpi.world
-  return setmetatable({ count = world.size, world = world, rank = world.rank, own = world.rank + 1,
+  local ranks = setmetatable({ count = world.size, world = world, rank = world.rank, own = world.rank + 1,
     devices = { [world.rank + 1] = device }, bytes = 0 }, Ranks)
+  ranks.mailbox = mailbox_of(world, device)
+  if world.ranks and device.type == "gpu" then world.ranks.spin_for_gpu() end
+  return ranks
 end
 
 --- Raises on all ranks unless all are in the same call.
@@ -90,18 +114,20 @@ local function pieces_of(list)
   return pieces
 end
 
---- The moves of this rank to others or from them; those within it are queued.
-local function queue_own(self, list)
-  local others = {}
+--- The moves of this rank: those within it are queued; to ranks of this machine, from these, and the others'.
+local function sort_out(self, list)
+  local sent, coming, far = {}, {}, {}
   for _, m in ipairs(list) do
-    local is_empty = m.size[1] == 0 or m.size[2] == 0
-    if not is_empty and m.from == self.own and m.to == self.own then
+    local is_from, is_to = m.from == self.own, m.to == self.own
+    local is_one = (is_from or is_to) and m.size[1] > 0 and m.size[2] > 0
+    if is_one and is_from and is_to then
       m.source:copy_rect { to = m.target, size = m.size, at = m.at, to_at = m.to_at }
-    elseif not is_empty and (m.from == self.own or m.to == self.own) then
-      others[#others + 1] = m
+    elseif is_one then
+      local is_near = self.mailbox and segments.addresses[is_from and m.to or m.from]
+      table.insert(not is_near and far or is_from and sent or coming, m)
     end
   end
-  return others
+  return sent, coming, far
 end
 
 --- Begins to send a piece; where as many as may be are on their way, behind the oldest.
@@ -112,10 +138,10 @@ local function send(self, m, sent)
   sent[#sent + 1] = ranks.start(bytes, m.to - 1, true)
 end
 
---- Moves at once. All ranks go through the same pieces in the same order, and begin to send some ahead of it: so none
--- waits for what waits for it. What is sent may be read after something has come.
-function Ranks:move_all(list)
-  local pieces, own, sent, started = pieces_of(queue_own(self, list)), {}, {}, 0
+--- Moves by messages. All ranks go through the same pieces in the same order, and begin to send some ahead of it: so
+-- none waits for what waits for it. What is sent may be read after something has come.
+local function move_far(self, list)
+  local pieces, own, sent, started = pieces_of(list), {}, {}, 0
   for at, m in ipairs(pieces) do
     if m.from == self.own then own[#own + 1] = at end
   end
@@ -131,11 +157,44 @@ function Ranks:move_all(list)
   for _, one in ipairs(sent) do self.world.ranks.finish(one) end
 end
 
---- MPI's messages go on when ranks wait for them: all at once.
-function Ranks:begin(list) self:move_all(list) end
+--- Until the last exchange is over. One that nothing moves in any more looks at those that it waits for.
+local function deliver()
+  if not under_way then return end
+  local one = under_way
+  under_way = nil
+  internal.deliver(one.mailbox, function(seconds)
+    for rank in pairs(one.others) do one.ranks.heed(rank - 1, seconds) end
+  end)
+end
 
-function Ranks.arrive() end
-function Ranks.ready() end
+--- Begins to move to ranks of this machine; those of others get, and send, all at once.
+function Ranks:begin(list, is_ready)
+  deliver()
+  exchanges = exchanges + 1
+  local sent, coming, far = sort_out(self, list)
+  if #sent + #coming > 0 then
+    local others = {}
+    for _, m in ipairs(sent) do
+      others[m.to] = true
+      self.bytes = self.bytes + m.source.bytes // (m.source.shape[1] * m.source.shape[2]) * m.size[1] * m.size[2]
+    end
+    for _, m in ipairs(coming) do others[m.from] = true end
+    internal.post(self.mailbox, exchanges, sent, coming, is_ready)
+    under_way = { mailbox = self.mailbox, others = others, ranks = self.world.ranks }
+  end
+  move_far(self, far)
+  return under_way
+end
+
+function Ranks.arrive(_, one)
+  if one ~= nil and one == under_way then deliver() end
+end
+
+function Ranks:ready()
+  if self.mailbox then internal.await_mail(self.mailbox) end
+end
+
+function Ranks:move_all(list) self:arrive(self:begin(list)) end
 
 function Ranks:move(from, source, at, to, target, to_at, size)
   self:move_all { { from = from, source = source, at = at, to = to, target = target, to_at = to_at, size = size } }
