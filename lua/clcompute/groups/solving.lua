@@ -52,7 +52,8 @@ local function norm1(where, a)
   local found = a.group.ranks:collect(function(rank)
     local piece = a.pieces[rank]
     if piece.bytes == 0 then return {} end
-    return core.sum(core.map("fabs(x[i])", { x = piece }), { axis = 1 }):read()
+    local sums = core.sum(core.map("fabs(x[i])", { x = piece }), { axis = 1 })
+    return place.p == 1 and { (core.max(sums)) } or sums:read()
   end)
   local largest = 0.0
   for column = 0, place.q - 1 do
