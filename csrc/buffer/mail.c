@@ -241,6 +241,7 @@ static int is_over(const Mailbox *m) {
 
 /* Whether something went on. */
 static int advance(lua_State *L, Mailbox *m) {
+  if (m->h.released) luaL_error(L, "device is released"); /* by a hook */
   int has_moved = send_oldest(L, m);
   has_moved |= read_next(L, m);
   return take_all(L, m) | has_moved;
@@ -285,6 +286,7 @@ static void call(lua_State *L, lua_CFunction f, Mailbox *m, int arg) {
   lua_pushvalue(L, arg);
   if (lua_pcall(L, 2, 0, 0) == LUA_OK) return;
   m->exchange = NULL;
+  m->sent = m->read;
   drop_events(m);
   lua_error(L);
 }

@@ -96,7 +96,7 @@ static int has_note(int source, int tag) {
   return is_there;
 }
 
-static void agree_on(lua_State *L, const char *what, const char *where);
+static void agree_on(lua_State *L, const char *what, int where);
 
 /* Raises where what is waited for will not come: the other rank has ended, or a rank has failed in
    the call that all are in. `notes` are those of before the last test: a note overtakes nothing. */
@@ -106,7 +106,7 @@ static void check_others(lua_State *L, int other, const int notes[3], double wai
     lua_pushfstring(L, "%s: rank %d has ended", what, other);
     lua_error(L);
   }
-  if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what, "");
+  if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what, 0);
 }
 
 /* Until a request has ended, to or from another rank or, if that is negative, all. What it reads or
@@ -189,8 +189,19 @@ static void check_step(lua_State *L) {
   }
 }
 
+/* Pushes what is said where ranks disagree: `where`, unless it is 0, is a function that tells the
+   place of the call, which takes longer than to agree. */
+static const char *push_text(lua_State *L, const char *what, int where) {
+  if (where == 0) return lua_pushstring(L, what);
+  lua_pushstring(L, what);
+  lua_pushvalue(L, where);
+  lua_call(L, 0, 1);
+  lua_concat(L, 2);
+  return lua_tostring(L, -1);
+}
+
 /* Raises on all ranks unless all do the same. What a rank that fails says is kept. */
-static void agree_on(lua_State *L, const char *what, const char *where) {
+static void agree_on(lua_State *L, const char *what, int where) {
   MPI_Request request;
   check_step(L);
   Agreement *agreement = lua_newuserdatauv(L, sizeof *agreement, 0);
@@ -200,7 +211,7 @@ static void agree_on(lua_State *L, const char *what, const char *where) {
   lua_pop(L, 1);
   if (agreed) return;
   char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
-  gather_texts(lua_pushfstring(L, "%s%s", what, where), all);
+  gather_texts(push_text(L, what, where), all);
   keep_failure(all);
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -214,19 +225,20 @@ static void agree_on(lua_State *L, const char *what, const char *where) {
   lua_error(L);
 }
 
-/* agree(what, where) */
+/* agree(what[, where]) */
 static int agree(lua_State *L) {
-  agree_on(L, luaL_checkstring(L, 1), luaL_optstring(L, 2, ""));
+  agree_on(L, luaL_checkstring(L, 1), lua_isnoneornil(L, 2) ? 0 : 2);
   return 0;
 }
 
-/* fail(message, where): this rank has failed in a call of all, some of which may wait for it.
+/* fail(message[, where]): this rank has failed in a call of all, some of which may wait for it.
    Raises on all ranks unless all have failed in the same way. */
 static int fail(lua_State *L) {
+  lua_settop(L, 2);
   const char *what = lua_pushfstring(L, FAILURE "%s", luaL_checkstring(L, 1));
   if (failure[0] != '\0') return 0;
   tell(FAILED);
-  agree_on(L, what, luaL_optstring(L, 2, ""));
+  agree_on(L, what, lua_isnoneornil(L, 2) ? 0 : 2);
   hear(FAILED);
   return 0;
 }

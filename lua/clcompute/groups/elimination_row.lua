@@ -85,14 +85,18 @@ local function send_panel(w, s, panel)
   panel.under_way = ranks:begin(list, true)
 end
 
+-- Columns of a work-item, and work-items of a group, that exchange rows: a CPU's have whole cache lines of them.
+local EXCHANGE = { cpu = { lanes = 64, group = 1 }, gpu = { lanes = 1, group = 64 } }
+
 --- Repeats the exchanges of a panel in all columns, and puts it back.
 local function exchange(w, s, panel)
   for rank, piece in pairs(w.pieces) do
     local columns = piece.shape[2]
     if columns > 0 then
-      local exchanges = piece.device:kernel("lu_exchange", { dtype = w.dtype })
-      exchanges({ global = columns, group = 64, remainder = "pad" }, s.width, columns, s.k, panel.landing[rank].pivots,
-        piece)
+      local by = EXCHANGE[piece.device.type] or EXCHANGE.gpu
+      local exchanges = piece.device:kernel("lu_exchange", { dtype = w.dtype, defines = { LANES = by.lanes } })
+      exchanges({ global = (columns + by.lanes - 1) // by.lanes, group = by.group, remainder = "pad" }, s.width,
+        columns, s.k, panel.landing[rank].pivots, piece)
     end
   end
   if not panel.buffer then return end

@@ -52,7 +52,7 @@ local function norm1(where, a)
   local found = a.group.ranks:collect(function(rank)
     local piece = a.pieces[rank]
     if piece.bytes == 0 then return {} end
-    local sums = core.sum(core.map("fabs(x[i])", { x = piece }), { axis = 1 })
+    local sums = core.asum(piece, { axis = 1 })
     return place.p == 1 and { (core.max(sums)) } or sums:read()
   end)
   local largest = 0.0

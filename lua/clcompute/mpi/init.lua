@@ -98,12 +98,12 @@ end
 --- Raises on all ranks unless all are in the same call.
 local function agree(world, ...)
   check(world)
-  if world.size > 1 then world.ranks.agree(string.format(...), place()) end
+  if world.size > 1 then world.ranks.agree(string.format(...), place) end
 end
 
 --- A rank that fails in a call of all raises on all, unless all have failed in the same way.
 local function fail_together(world, message)
-  if world.size > 1 then world.ranks.fail(message, place()) end
+  if world.size > 1 then world.ranks.fail(message, place) end
 end
 
 local function describe(value)
