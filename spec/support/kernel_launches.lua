@@ -412,7 +412,9 @@ by_kernel.lu_exchange = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
   local pivots = {}
   for k = 0, rows - 1 do pivots[k + 1] = k + (k * 7) % (rows - k) end
-  run("lu_exchange", over(cols, 16))(rows, cols, 0, d:buffer(pivots, "int"), reals(rows * cols)) end]]
+  run("lu_exchange", over(cols, 16))(rows, cols, 0, d:buffer(pivots, "int"), reals(rows * cols))
+  run("lu_exchange", over((cols + 15) // 16, 4), { LANES = 16 })(rows, cols, 0, d:buffer(pivots, "int"),
+    reals(rows * cols)) end]]
 
 by_kernel.copy_matrix = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)

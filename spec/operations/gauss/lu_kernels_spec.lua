@@ -91,6 +91,24 @@ helper.describe_each("the kernels of gauss", function(d)
     end
   end)
 
+  it("repeat exchanges of rows, by work-items with one column or many", function()
+    local rows, first, count = 23, 2, 19
+    for _, lanes in ipairs { 1, 2, 16, 64 } do
+      for _, columns in ipairs { 1, 15, 16, 17, 65 } do
+        local w, pivots = d:random("float", rows, columns, { seed = columns }), {}
+        local expected = w:read()
+        for k = 1, count do
+          local p = k + math.random(0, rows - first - k)
+          pivots[k] = p - 1
+          expected[first + k], expected[first + p] = expected[first + p], expected[first + k]
+        end
+        local range = { global = (columns + lanes - 1) // lanes, group = 8, remainder = "pad" }
+        d:kernel("lu_exchange", { defines = { LANES = lanes } })(range, count, columns, first, d:buffer(pivots, "int"), w)
+        assert.same(expected, w:read())
+      end
+    end
+  end)
+
   it("gather rows in another order, and sum columns", function()
     local order, x = d:buffer({ 2, 0, 1 }, "int"), d:buffer { 9, 1, 2, 3, 4, 5, 6 }
     local y = d:random("float", 3, 2)
