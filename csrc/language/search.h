@@ -13,6 +13,7 @@ typedef struct clc_Definition {
                   function whose name a macro writes */
   int is_macro;
   int visited;
+  size_t next; /* of those with the same hash: 1 + its place; 0: none */
 } clc_Definition;
 
 /* What of a text bars the way from a kernel to all that it calls. */
@@ -21,9 +22,12 @@ typedef struct clc_Facts {
   int renames; /* a function may be called by the name of its symbol */
 } clc_Facts;
 
+#define CLC_HASHES 256
+
 typedef struct clc_Search {
   clc_Definition *definitions;
   size_t n;
+  size_t first[CLC_HASHES]; /* definitions by the hashes of their names, as `next` */
   const char *const *names;
   clc_Facts facts;
   int pastes;     /* a body that was followed makes names out of words (##) */

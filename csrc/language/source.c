@@ -114,10 +114,30 @@ static size_t find_definitions(const char *text, clc_Definition *found, clc_Fact
 
 /* --- what a kernel reaches --------------------------------------------- */
 
+static size_t hash_of(clc_Span name) {
+  size_t hash = 5381; /* Bernstein's */
+  for (const char *p = name.start; p < name.end; p++) hash = hash * 33 + (unsigned char)*p;
+  return hash % CLC_HASHES;
+}
+
+static void hash_names(clc_Search *s) {
+  memset(s->first, 0, sizeof s->first);
+  for (size_t i = s->n; i > 0; i--) {
+    size_t *first = &s->first[hash_of(s->definitions[i - 1].name)];
+    s->definitions[i - 1].next = *first;
+    *first = i;
+  }
+}
+
+/* The first definition of a name from a place on, as `next`; NULL: none. */
+static clc_Definition *find_named(const clc_Search *s, size_t next, clc_Span name) {
+  for (; next != 0; next = s->definitions[next - 1].next)
+    if (same_text(s->definitions[next - 1].name, name)) return &s->definitions[next - 1];
+  return NULL;
+}
+
 static int defines(const clc_Search *s, clc_Span name) {
-  for (size_t i = 0; i < s->n; i++)
-    if (same_text(s->definitions[i].name, name)) return 1;
-  return 0;
+  return find_named(s, s->first[hash_of(name)], name) != NULL;
 }
 
 /* Whether a word is the name, or starts like a name that ends in `*`. */
@@ -143,9 +163,9 @@ static const char *search_body(clc_Search *s, clc_Span body, int depth) {
     if (!clc_isword(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
-    for (size_t i = 0; i < s->n; i++) {
-      clc_Definition *d = &s->definitions[i];
-      if (d->visited || !same_text(d->name, t)) continue;
+    clc_Definition *d = find_named(s, s->first[hash_of(t)], t);
+    for (; d != NULL; d = find_named(s, d->next, t)) {
+      if (d->visited) continue;
       if (s->calls_only && !d->is_macro && !is_parenthesis_next(p, body.end)) continue;
       if (depth == DEEPEST_CALL) {
         s->facts.unclear = 1;
@@ -173,6 +193,7 @@ clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *name
   s.n = find_definitions(text, NULL, &s.facts);
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0); /* one is free */
   find_definitions(text, s.definitions, &s.facts);
+  hash_names(&s);
   return s;
 }
 
