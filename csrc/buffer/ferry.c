@@ -9,9 +9,6 @@
 
 #include <stdint.h>
 
-#define SMALLEST ((size_t)512 << 10) /* bytes of a piece, where there is as much */
-#define PIECES 8                     /* that overlap well; larger ones cost less each */
-
 /* Bytes from which two queues and their events cost less than a transfer that blocks. */
 #define FROM_GPU ((size_t)16 << 10)
 #define FROM_CPU ((size_t)1 << 20)
@@ -95,9 +92,7 @@ static size_t piece_size(const clc_Ferry *f, const clc_Port *source) {
   for (int i = 0; i < f->n; i++)
     if (f->loads[i].source == source)
       bytes += clc_countelements(&f->loads[i].e) * size_of(&f->loads[i]);
-  bytes /= PIECES;
-  if (bytes < SMALLEST) bytes = SMALLEST;
-  return bytes < source->room ? bytes : source->room;
+  return clc_piecesize(bytes, source->room);
 }
 
 /* Takes a piece of at most so many bytes off a load. */

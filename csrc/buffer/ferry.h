@@ -47,12 +47,16 @@ clc_Port *clc_pushport(lua_State *L, clc_Device *d);
 void clc_waitfordevice(lua_State *L, clc_Device *d, cl_command_queue queue);
 
 /* Commands between a slot, where rows lie packed, and a box; the event, NULL on an error, is the
-   last one's. */
+   last one's, of a queue in order. */
 cl_int clc_moveslot(cl_command_queue queue, const clc_Box *box, const clc_Extent *e, char *slot,
                     int is_read, cl_event *event);
 
 /* Has the queue of its device wait for what arrived. */
 void clc_landarrived(lua_State *L, clc_Port *p);
+
+/* Bytes of a slot of a device's, and of a piece, of so many in all. */
+size_t clc_slotroom(const clc_Device *d);
+size_t clc_piecesize(size_t bytes, size_t room);
 
 /* Waits for all commands of the port, without Lua. */
 void clc_finishport(clc_Port *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mail: boxes that go to devices of other processes of this machine, through memory that all of
- * them have. Each has a segment of it, with slots where its device leaves pieces, and from which
- * devices of others take them; the label of a slot says what is in it.
+ * Mail: boxes that go to devices of other processes of this machine, through staging buffers in
+ * memory that these share. Each process has a segment of it, with slots where its device leaves
+ * pieces, and from which devices of others take them; the label of a slot says what is in it.
  *
  *     source --out--> slots of this process's segment --in--> target, by its own process
  *
@@ -13,11 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LABELS 4096                  /* bytes before the slots */
-#define SMALLEST ((size_t)512 << 10) /* bytes of a piece, where there is as much */
-#define PIECES 8                     /* that overlap well; larger ones cost less each */
-#define OF_GPU ((size_t)4 << 20)     /* bytes of a slot */
-#define OF_CPU ((size_t)1 << 20)
+#define LABELS 4096    /* bytes before the slots */
 #define PATIENCE 10e-3 /* seconds without a piece after which others are looked at */
 
 /* What is in a slot. The sender writes it while the slot is empty, the one it is for empties it. */
@@ -61,10 +57,11 @@ typedef struct {
   clc_Handle h;
   clc_Device *device;
   cl_command_queue out, in;
-  int own, count;     /* ranks, from 0 */
-  size_t read, sent;  /* pieces: piece n is in slot n % CLC_SLOTS */
-  Exchange *exchange; /* the one under way; NULL: none */
-  Segment segments[]; /* by rank; without memory where the rank is on another machine */
+  int own, count;           /* ranks, from 0 */
+  size_t read, sent;        /* pieces: piece n is in slot n % CLC_SLOTS */
+  int addressee[CLC_SLOTS]; /* the rank that a piece is for */
+  Exchange *exchange;       /* the one under way; NULL: none */
+  Segment segments[];       /* by rank; without memory where the rank is on another machine */
 } Mailbox;
 
 static Label *label_of(const Segment *s, size_t slot) {
@@ -119,7 +116,6 @@ static clc_Box part_of(const Load *l, size_t row, size_t col) {
 /* Labels the next piece of a load: whole rows, or a part of one. */
 static void label_piece(Load *l, Label *label, size_t most) {
   const size_t size = size_of(l), row = l->e.cols * size;
-  label->to = l->other;
   label->box = l->number;
   label->row = l->row;
   label->col = l->col;
@@ -143,7 +139,7 @@ static Load *find_unread(Exchange *x) {
 /* The box of which a piece of another rank is, where it is one of the exchange. */
 static Load *find_target(const Mailbox *m, int from, const Label *label) {
   Exchange *x = m->exchange;
-  if (label->to != m->own || label->exchange != x->number) return NULL;
+  if (label->exchange != x->number) return NULL;
   for (size_t i = x->n_sent; i < x->n_loads; i++)
     if (x->loads[i].other == from && x->loads[i].number == label->box) return &x->loads[i];
   return NULL;
@@ -164,11 +160,12 @@ static int read_next(lua_State *L, Mailbox *m) {
   Label *label = label_of(s, slot);
   Load *l = find_unread(m->exchange);
   if (l == NULL || m->read - m->sent == CLC_SLOTS ||
-      atomic_load_explicit(&label->is_full, memory_order_acquire))
+      atomic_load_explicit(&label->to, memory_order_acquire) != 0)
     return 0;
   check_kept(L, l);
   label_piece(l, label, m->exchange->piece);
   label->exchange = m->exchange->number;
+  m->addressee[slot] = l->other;
   const clc_Box from = part_of(l, label->row, label->col);
   const clc_Extent e = {1, label->rows, label->cols};
   clc_check(L, clc_moveslot(m->out, &from, &e, slot_of(s, slot), 1, &s->events[slot]),
@@ -186,16 +183,20 @@ static int send_oldest(lua_State *L, Mailbox *m) {
   if (m->sent == m->read || !clc_isended(s->events[slot], &code)) return 0;
   check_ended(L, m, code, "clEnqueueReadBuffer");
   clc_dropevent(&s->events[slot]);
-  atomic_store_explicit(&label_of(s, slot)->is_full, 1, memory_order_release);
+  atomic_store_explicit(&label_of(s, slot)->to, m->addressee[slot] + 1, memory_order_release);
   m->sent++;
   return 1;
+}
+
+static int is_for(const Label *label, int rank) {
+  return atomic_load_explicit(&label->to, memory_order_acquire) == rank + 1;
 }
 
 /* Begins to write what is in a slot, if it is for this rank. */
 static int take(lua_State *L, Mailbox *m, int from, size_t slot) {
   Segment *s = &m->segments[from];
   const Label *label = label_of(s, slot);
-  if (!atomic_load_explicit(&label_of(s, slot)->is_full, memory_order_acquire)) return 0;
+  if (!is_for(label, m->own)) return 0;
   Load *l = find_target(m, from, label);
   if (l == NULL) return 0;
   check_kept(L, l);
@@ -217,7 +218,7 @@ static int empty(lua_State *L, Mailbox *m, int from, size_t slot) {
   check_ended(L, m, code, "clEnqueueWriteBuffer");
   clc_dropevent(&s->events[slot]);
   s->taken[slot]->left -= label->rows * label->cols;
-  atomic_store_explicit(&label->is_full, 0, memory_order_release);
+  atomic_store_explicit(&label->to, 0, memory_order_release);
   return 1;
 }
 
@@ -255,23 +256,58 @@ static void unpack(lua_State *L, Load *l) {
   if (l->packed != NULL) clc_release(&l->packed->h);
 }
 
-/* complete(mailbox, heed): heed(seconds) raises where what is waited for will not come. The time of
-   a wait begins afresh whenever something moves. A hook may complete it meanwhile. */
+/* Whether a rank must do something before the exchange goes on: send what has not come, or empty
+   a slot that is needed. What this process's device is at is not for others to do. */
+static int is_awaited(const Mailbox *m, int rank) {
+  Exchange *x = m->exchange;
+  const Segment *s = &m->segments[rank];
+  int has_more = 0;
+  for (size_t slot = 0; slot < CLC_SLOTS && find_unread(x) != NULL; slot++)
+    if (is_for(label_of(&m->segments[m->own], slot), rank)) return 1;
+  for (size_t i = x->n_sent; i < x->n_loads; i++)
+    has_more |= x->loads[i].other == rank && x->loads[i].left > 0;
+  for (size_t slot = 0; slot < CLC_SLOTS && has_more; slot++)
+    has_more = s->events[slot] == NULL && !is_for(label_of(s, slot), m->own);
+  return has_more;
+}
+
+/* Calls check(rank, seconds, is_sure) of all ranks that are awaited, the value at index 2; returns
+   whether one of them has said yes. */
+static int check_peers(lua_State *L, const Mailbox *m, double seconds, int is_sure) {
+  const Exchange *x = m->exchange;
+  int is_suspect = 0;
+  for (int rank = 0; rank < m->count && m->exchange == x; rank++) {
+    if (rank == m->own || m->segments[rank].memory == NULL || !is_awaited(m, rank)) continue;
+    lua_pushvalue(L, 2);
+    lua_pushinteger(L, rank);
+    lua_pushnumber(L, seconds);
+    lua_pushboolean(L, is_sure);
+    lua_call(L, 3, 1);
+    is_suspect |= lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  return is_suspect;
+}
+
+/* complete(mailbox, check). The time of a wait begins afresh whenever something moves. A rank that
+   is suspected may have sent all before it ended: it is checked once more when nothing has moved
+   since. A hook may complete the exchange meanwhile. */
 static int complete(lua_State *L) {
   Mailbox *m = lua_touserdata(L, 1);
   Exchange *x = m->exchange;
   clc_Wait w = clc_beginwait(L);
   w.spin = m->device->flight.spin;
-  while (m->exchange == x && !is_over(m)) {
+  for (int is_suspect = 0; m->exchange == x && !is_over(m);) {
+    const double waited = clc_now() - w.start;
     if (advance(L, m)) {
       w.start = clc_now();
-      continue;
+      is_suspect = 0;
+    } else if (waited < PATIENCE) {
+      clc_pause(L, &w);
+    } else {
+      is_suspect = check_peers(L, m, waited, is_suspect);
+      if (!is_suspect) clc_pause(L, &w);
     }
-    clc_pause(L, &w);
-    if (m->exchange != x || clc_now() - w.start < PATIENCE) continue;
-    lua_pushvalue(L, 2);
-    lua_pushnumber(L, clc_now() - w.start);
-    lua_call(L, 1, 0);
   }
   if (m->exchange != x) return 0;
   m->exchange = NULL;
@@ -279,22 +315,55 @@ static int complete(lua_State *L) {
   return 0;
 }
 
-/* What fails, as by Ctrl-C, is given up: nothing of it is in flight afterwards. */
+/* Nothing of an exchange that is given up is in flight afterwards. */
+static void give_up(Mailbox *m) {
+  m->exchange = NULL;
+  m->sent = m->read;
+  drop_events(m);
+}
+
+/* The value at index 1 is the mailbox, which keeps the buffers of an exchange no longer. */
+static void forget(lua_State *L) {
+  lua_pushnil(L);
+  clc_setvalue(L, 1, 1);
+}
+
+/* What fails, as by Ctrl-C, is given up. */
 static void call(lua_State *L, lua_CFunction f, Mailbox *m, int arg) {
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, m);
   lua_pushvalue(L, arg);
   if (lua_pcall(L, 2, 0, 0) == LUA_OK) return;
-  m->exchange = NULL;
-  m->sent = m->read;
-  drop_events(m);
+  give_up(m);
+  forget(L);
   lua_error(L);
 }
 
-/* deliver(mailbox, heed): until all that was posted has gone and come. */
+/* deliver(mailbox, check): until all that was posted has gone and come. check(rank from 0, seconds
+   without a piece, is_sure) tells whether nothing will come from a rank, and raises if it is sure.
+ */
 static int deliver(lua_State *L) {
   Mailbox *m = clc_checkhandle(L, 1, &mailbox_type);
-  if (m->exchange != NULL) call(L, complete, m, 2);
+  if (m->exchange == NULL) return 0;
+  call(L, complete, m, 2);
+  if (m->exchange == NULL) forget(L);
+  return 0;
+}
+
+/* abandon(mailbox): after a failure of all ranks, before they agree on it; empty_slots(mailbox):
+   after that, when nobody takes pieces of the exchange any more. */
+static int abandon(lua_State *L) {
+  Mailbox *m = clc_tohandle(L, 1, &mailbox_type);
+  if (m == NULL || m->h.released) return 0; /* with its device */
+  give_up(m);
+  forget(L);
+  return 0;
+}
+
+static int empty_slots(lua_State *L) {
+  Mailbox *m = clc_tohandle(L, 1, &mailbox_type);
+  for (size_t slot = 0; m != NULL && !m->h.released && slot < CLC_SLOTS; slot++)
+    atomic_store_explicit(&label_of(&m->segments[m->own], slot)->to, 0, memory_order_release);
   return 0;
 }
 
@@ -335,21 +404,20 @@ static void read_loads(lua_State *L, int list, Exchange *x, int comes, int is_re
     Load l = read_load(L, lua_gettop(L), comes);
     lua_pop(L, 1);
     for (size_t k = first; k < x->n_loads; k++) l.number += x->loads[k].other == l.other;
-    clc_beforechange(L, l.box.buffer, NULL);
-    if (!comes) clc_refuserecorded(L, l.box.buffer->device);
+    if (comes)
+      clc_beforechange(L, l.box.buffer, NULL);
+    else
+      clc_refuserecorded(L, l.box.buffer->device);
     if (!(comes && is_ready)) pack(L, &l, comes); /* its memory may be in use */
     x->loads[x->n_loads++] = l;
   }
 }
 
-/* Bytes of a piece, of all that this rank sends. */
-static size_t piece_size(const Mailbox *m, const Exchange *x) {
-  const size_t room = m->segments[m->own].room;
+/* Bytes that this rank sends. */
+static size_t bytes_sent(const Exchange *x) {
   size_t bytes = 0;
   for (size_t i = 0; i < x->n_sent; i++) bytes += x->loads[i].left * size_of(&x->loads[i]);
-  bytes /= PIECES;
-  if (bytes < SMALLEST) bytes = SMALLEST;
-  return bytes < room ? bytes : room;
+  return bytes;
 }
 
 /* begin(mailbox, is_ready): what is read first begins to. */
@@ -368,8 +436,9 @@ static int post(lua_State *L) {
   Mailbox *m = clc_checkhandle(L, 1, &mailbox_type);
   lua_settop(L, 5);
   const int is_ready = lua_toboolean(L, 5);
+  if (m->exchange != NULL) luaL_error(L, "ranks move something already"); /* in a hook */
   const size_t n = (size_t)(luaL_len(L, 3) + luaL_len(L, 4));
-  Exchange *x = lua_newuserdatauv(L, sizeof *x + n * sizeof *x->loads, 2);
+  Exchange *x = lua_newuserdatauv(L, sizeof *x + n * sizeof *x->loads, 1);
   *x = (Exchange){.number = (uint64_t)lua_tointeger(L, 2)};
   lua_createtable(L, 2,
                   0); /* keeps what is packed, and the lists, of which each keeps its buffers */
@@ -379,7 +448,7 @@ static int post(lua_State *L) {
   }
   read_loads(L, 3, x, 0, is_ready);
   x->n_sent = x->n_loads;
-  x->piece = piece_size(m, x);
+  x->piece = clc_piecesize(bytes_sent(x), m->segments[m->own].room);
   read_loads(L, 4, x, 1, is_ready);
   lua_setiuservalue(L, 6, 1);
   clc_setvalue(L, 1, 1);
@@ -397,15 +466,11 @@ static int await_mail(lua_State *L) {
 
 /* --- making one --------------------------------------------------------------- */
 
-static size_t room_of(const clc_Device *d) {
-  return d->context->has_host_memory ? OF_CPU : OF_GPU;
-}
-
 /* mail_bytes(device): of a segment. */
 static int mail_bytes(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
   clc_usedevice(L, d);
-  lua_pushinteger(L, (lua_Integer)(LABELS + CLC_SLOTS * room_of(d)));
+  lua_pushinteger(L, (lua_Integer)(LABELS + CLC_SLOTS * clc_slotroom(d)));
   return 1;
 }
 
@@ -448,9 +513,14 @@ static int new_mailbox(lua_State *L) {
 }
 
 void clc_openmail(lua_State *L) {
-  static const luaL_Reg internal[] = {
-      {"await_mail", await_mail}, {"deliver", deliver}, {"mail_bytes", mail_bytes},
-      {"mailbox", new_mailbox},   {"post", post},       {NULL, NULL}};
+  static const luaL_Reg internal[] = {{"abandon", abandon},
+                                      {"await_mail", await_mail},
+                                      {"deliver", deliver},
+                                      {"empty_slots", empty_slots},
+                                      {"mail_bytes", mail_bytes},
+                                      {"mailbox", new_mailbox},
+                                      {"post", post},
+                                      {NULL, NULL}};
   _Static_assert(CLC_SLOTS * sizeof(Label) <= LABELS, "labels are before the slots");
   clc_openhidden(L, &mailbox_type);
   clc_addinternal(L, internal);

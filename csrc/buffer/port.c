@@ -9,6 +9,19 @@
 #define OF_GPU ((size_t)4 << 20)
 #define OF_CPU ((size_t)1 << 20)
 
+size_t clc_slotroom(const clc_Device *d) {
+  return d->context->has_host_memory ? OF_CPU : OF_GPU;
+}
+
+#define SMALLEST ((size_t)512 << 10) /* bytes of a piece, where there is as much */
+#define PIECES 8                     /* that overlap well; larger ones cost less each */
+
+size_t clc_piecesize(size_t bytes, size_t room) {
+  bytes /= PIECES;
+  if (bytes < SMALLEST) bytes = SMALLEST;
+  return bytes < room ? bytes : room;
+}
+
 void clc_dropevent(cl_event *event) {
   if (*event != NULL) clReleaseEvent(*event);
   *event = NULL;
@@ -89,7 +102,7 @@ static clc_Outcome make_slots(clc_Device *d, clc_Handle *owner, size_t bytes) {
 static clc_Port *push_new(lua_State *L, clc_Device *d) {
   clc_Port *p = clc_newowned(L, &port_type, d, 0);
   p->device = d;
-  p->room = d->context->has_host_memory ? OF_CPU : OF_GPU;
+  p->room = clc_slotroom(d);
   p->out = clc_newqueue(L, d);
   p->in = clc_newqueue(L, d);
   clc_create(L, d, &p->h, make_slots, CLC_SLOTS * p->room);

@@ -7,12 +7,16 @@
  * Ctrl-C works, they warn and obey $CLCOMPUTE_MPI_LIMIT; collectives are agreed on before; and a
  * process that ends agrees on that too, or ends the job.
  */
-#define _DEFAULT_SOURCE /* on_exit */
+#define _GNU_SOURCE /* on_exit, memfd_create */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -29,7 +33,6 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
    apart from what calls of all ranks move. A rank that ends, or fails within a call of all, has all
    know by a note. */
 enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
-#define MOMENT 0.2
 #define GRACE 5 /* seconds for what is on its way while another rank has failed */
 
 static int rank, size;
@@ -190,12 +193,15 @@ static void check_step(lua_State *L) {
 }
 
 /* Pushes what is said where ranks disagree: `where`, unless it is 0, is a function that tells the
-   place of the call, which takes longer than to agree. */
+   place of the call, which takes longer than to agree. It must not raise: the others wait. */
 static const char *push_text(lua_State *L, const char *what, int where) {
-  if (where == 0) return lua_pushstring(L, what);
   lua_pushstring(L, what);
+  if (where == 0) return lua_tostring(L, -1);
   lua_pushvalue(L, where);
-  lua_call(L, 0, 1);
+  if (lua_pcall(L, 0, 1, 0) != LUA_OK || lua_type(L, -1) != LUA_TSTRING) {
+    lua_pop(L, 1);
+    lua_pushliteral(L, "");
+  }
   lua_concat(L, 2);
   return lua_tostring(L, -1);
 }
@@ -326,70 +332,118 @@ static int recv_bytes(lua_State *L) {
 
 /* --- memory that ranks of a machine share ------------------------------------------------ */
 
+/* What a rank tells of its segment, a file without a name. It lasts as long as the process, as
+   devices know it. (MPI's own window, where /dev/shm has no room for it, never returns on some
+   ranks; it ends before the process, and ranks share pages.) */
+typedef struct {
+  int64_t pid, fd, device, inode, bytes; /* no bytes: there is none */
+} Segment;
+
 /* Whether all ranks say yes. */
 static int all_say(int yes) {
   int all = 0;
   return MPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && all;
 }
 
-/* A segment of so many bytes of this rank's, which holds 0, and those of the others. It lasts as
-   long as the process: devices know it, and the last of them may go after MPI. */
-static int make_window(MPI_Comm node, size_t bytes, MPI_Win *window) {
-  void *memory;
-  MPI_Info apart; /* pages of each rank's own */
-  MPI_Info_create(&apart);
-  MPI_Info_set(apart, "alloc_shared_noncontig", "true");
-  const int code =
-      MPI_Win_allocate_shared((MPI_Aint)bytes, 1, apart, node, (void *)&memory, window);
-  MPI_Info_free(&apart);
-  if (code == MPI_SUCCESS) memset(memory, 0, bytes);
-  return code == MPI_SUCCESS;
+static Segment new_segment(size_t bytes) {
+  struct stat known;
+  Segment s = {.pid = getpid(), .fd = bytes > 0 ? memfd_create("clcompute-mpi", MFD_CLOEXEC) : -1};
+  if (s.fd < 0) return s;
+  if (posix_fallocate((int)s.fd, 0, (off_t)bytes) == 0 && fstat((int)s.fd, &known) == 0) {
+    s.device = (int64_t)known.st_dev;
+    s.inode = (int64_t)known.st_ino;
+    s.bytes = (int64_t)bytes;
+  }
+  return s;
 }
 
-/* segments(bytes) --> addresses and bytes, lists by rank; false for ranks of other machines. nil
-   where some machine has no memory for it. All ranks call it. */
-static int segments(lua_State *L) {
-  const size_t bytes = (size_t)luaL_checkinteger(L, 1);
+/* The memory of a segment; NULL where the process cannot have it, or finds another file. */
+static void *open_segment(const Segment *s) {
+  char path[64];
+  struct stat known;
+  snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)s->pid, (long long)s->fd);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return NULL;
+  void *memory = MAP_FAILED;
+  if (fstat(fd, &known) == 0 && (int64_t)known.st_dev == s->device &&
+      (int64_t)known.st_ino == s->inode)
+    memory = mmap(NULL, (size_t)s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Which ranks are of this machine; returns how many. */
+static int find_near(char *is_near) {
   MPI_Comm node;
   MPI_Group all, near;
-  MPI_Win window;
-  check(L, MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
-        "MPI_Comm_split_type");
-  if (!all_say(make_window(node, bytes, &window))) return 0;
+  int count = 0;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   MPI_Comm_group(node, &near);
-  lua_createtable(L, size, 0);
-  lua_createtable(L, size, 0);
   for (int other = 0; other < size; other++) {
-    int there, unit;
-    void *memory = NULL;
-    MPI_Aint count = 0;
+    int there;
     MPI_Group_translate_ranks(all, 1, &other, near, &there);
-    if (there != MPI_UNDEFINED) MPI_Win_shared_query(window, there, &count, &unit, (void *)&memory);
-    if (memory != NULL)
-      lua_pushlightuserdata(L, memory);
-    else
-      lua_pushboolean(L, 0);
-    lua_rawseti(L, -3, other + 1);
-    lua_pushinteger(L, (lua_Integer)count);
-    lua_rawseti(L, -2, other + 1);
+    is_near[other] = there != MPI_UNDEFINED;
+    count += is_near[other];
   }
   MPI_Group_free(&all);
   MPI_Group_free(&near);
+  MPI_Comm_free(&node);
+  return count;
+}
+
+/* Opens the segments of the ranks near; returns whether it has them all. */
+static int open_segments(const Segment *all, const char *is_near, void **memory) {
+  int has_all = 1;
+  for (int other = 0; other < size; other++) {
+    memory[other] = is_near[other] && all[other].bytes > 0 ? open_segment(&all[other]) : NULL;
+    has_all &= all[other].bytes > 0 && (!is_near[other] || memory[other] != NULL);
+  }
+  return has_all;
+}
+
+/* segments(bytes) --> addresses and bytes of the segments, which hold 0: lists by rank, with false
+   for ranks of other machines. Nothing where a rank wants no bytes or cannot have them all, or is
+   alone on its machine. All ranks have agreed to call it. */
+static int segments(lua_State *L) {
+  const Segment own = new_segment((size_t)luaL_checkinteger(L, 1));
+  Segment *all = lua_newuserdatauv(L, (size_t)size * sizeof *all, 0);
+  void **memory = lua_newuserdatauv(L, (size_t)size * sizeof *memory, 0);
+  char *is_near = lua_newuserdatauv(L, (size_t)size, 0);
+  const int near = find_near(is_near);
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  const int is_well = all_say(open_segments(all, is_near, memory)) && near > 1;
+  if (own.fd >= 0) close((int)own.fd);
+  for (int other = 0; other < size && !is_well; other++)
+    if (memory[other] != NULL) munmap(memory[other], (size_t)all[other].bytes);
+  if (!is_well) return 0;
+  lua_createtable(L, size, 0);
+  lua_createtable(L, size, 0);
+  for (int other = 0; other < size; other++) {
+    if (memory[other] != NULL)
+      lua_pushlightuserdata(L, memory[other]);
+    else
+      lua_pushboolean(L, 0);
+    lua_rawseti(L, -3, other + 1);
+    lua_pushinteger(L, (lua_Integer)all[other].bytes);
+    lua_rawseti(L, -2, other + 1);
+  }
   return 2;
 }
 
-/* heed(rank, seconds since something came): raises where nothing will come from it any more. */
-static int heed(lua_State *L) {
+/* check_peer(rank, seconds without a piece, is_sure) --> whether nothing may come from it any more;
+   is_sure: raises if so. */
+static int check_peer(lua_State *L) {
   static int has_warned;
   const int other = check_rank(L, 1);
   const double waited = luaL_checknumber(L, 2);
-  const int is_late = waited > MOMENT; /* what it had sent before its note has come */
-  const int notes[3] = {is_late && has_note(other, ENDED), is_late && has_note(other, FAILED),
+  const int notes[3] = {has_note(other, ENDED), has_note(other, FAILED),
                         has_note(MPI_ANY_SOURCE, FAILED)};
-  check_others(L, other, notes, waited, "move");
+  if (lua_toboolean(L, 3)) check_others(L, other, notes, waited, "move");
+  if (waited < PATIENCE) has_warned = 0;
   watch(waited, &has_warned, "move");
-  return 0;
+  lua_pushboolean(L, notes[0] || notes[1] || (notes[2] && waited > GRACE));
+  return 1;
 }
 
 /* --- the job ------------------------------------------------------------------------ */
@@ -491,7 +545,7 @@ int luaopen_clcompute_ranks(lua_State *L) {
                                        {"begin", begin},
                                        {"fail", fail},
                                        {"finish", finish_send},
-                                       {"heed", heed},
+                                       {"check_peer", check_peer},
                                        {"library", library},
                                        {"recv", recv_bytes},
                                        {"segments", segments},

@@ -99,8 +99,8 @@ describe("clcompute.mpi", function()
       local g = cl.group "portable"
       local d, own, size = g.devices[1], w.rank + 1, w.size
       -- rows, columns; of the rectangle; where it begins
-      for _, s in ipairs { { 1500, 1501, 1400, 1301, 50, 200 }, { 2, 700001, 2, 700000, 1, 2 }, { 700001, 3, 700000, 1, 2, 3 },
-        { 40, 30, 1, 1, 40, 30 }, { 300, 4096, 300, 4096, 1, 1 } } do
+      for _, s in ipairs { { 1500, 1501, 1400, 1301, 50, 200 }, { 2, 700001, 2, 700000, 1, 2 },
+        { 700001, 3, 700000, 1, 2, 3 }, { 40, 30, 1, 1, 40, 30 }, { 300, 4096, 300, 4096, 1, 1 } } do
         local function matrix(rank, seed)
           return d:arange(rank * 1e6 + seed, rank * 1e6 + seed + s[1] * s[2] - 1, 1, "int"):reshape(s[1], s[2])
         end
@@ -109,21 +109,72 @@ describe("clcompute.mpi", function()
           for to = 1, size do
             local target = own == to and d:zeros("int", s[1], s[2]) or nil
             if target then targets[from] = target end
-            table.insert(moves, { from = from, source = own == from and matrix(from, to) or nil, at = { s[5], s[6] }, to = to,
-              target = target, to_at = { 1, 1 }, size = { s[3], s[4] } })
+            table.insert(moves, { from = from, source = own == from and matrix(from, to) or nil, at = { s[5], s[6] },
+              to = to, target = target, to_at = { 1, 1 }, size = { s[3], s[4] } })
           end
         end
         g.ranks:move_all(moves)
         for from = 1, size do
           local expected = d:zeros("int", s[1], s[2])
           matrix(from, own):copy_rect { to = expected, size = { s[3], s[4] }, at = { s[5], s[6] } }
-          assert(cl.count("x != y", { x = targets[from], y = expected }) == 0, ("%d to %d: %d x %d"):format(from, own, s[3], s[4]))
+          assert(cl.count("x != y", { x = targets[from], y = expected }) == 0, s[3])
         end
       end
       w:barrier()
       if w.rank == 0 then print "well" end ]]
     assert.equal("well\n", must_run(3, script))
     assert.equal("well\n", must_run(3, script, "CLCOMPUTE_MPI_SHARED=off"))
+  end)
+
+  test("moves pieces to ranks in turns, each to the one that it is for", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    assert.equal("well\n", must_run(3, [[
+      local g = cl.group "portable"
+      local d = g.devices[1]
+      for round = 1, 200 do
+        local moves, targets = {}, {}
+        for k = 1, 12 do -- runs of three, so that each slot serves both
+          local to = 2 + k // 3 % 2
+          local source = w.rank == 0 and d:full("int", 100 * round + k, 40, 40) or nil
+          if w.rank + 1 == to then targets[k] = d:zeros("int", 40, 40) end
+          moves[k] = { from = 1, source = source, at = { 1, 1 }, to = to, target = targets[k], to_at = { 1, 1 },
+            size = { 40, 40 } }
+        end
+        g.ranks:move_all(moves)
+        for k, target in pairs(targets) do assert(cl.sum(target) == 1600 * (100 * round + k)) end
+      end
+      w:barrier()
+      if w.rank == 0 then print "well" end ]]))
+  end)
+
+  test("takes what a rank has sent that ended since, and goes on behind an exchange that failed on all", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    local output = must_run(2, [[
+      local g = cl.group "portable"
+      local d = g.devices[1]
+      local function exchange(fails)
+        local a, b = d:full("int", 7, 900, 900), d:zeros("int", 900, 900)
+        local list = {}
+        for from = 1, 2 do
+          list[from] = { from = from, source = a, at = { 1, 1 }, to = 3 - from, target = b, to_at = { 1, 1 },
+            size = { 900, 900 } }
+        end
+        return pcall(g.ranks.together, g.ranks, "exchange", function()
+          local under_way = g.ranks:begin(list)
+          if fails then error "wrong" end
+          g.ranks:arrive(under_way)
+          return cl.sum(b)
+        end)
+      end
+      local ok, message = exchange(true)
+      assert(not ok and message:find "wrong", message)
+      for _ = 1, 2 do assert(select(2, exchange()) == 7 * 810000) end
+      w:barrier()
+      if w.rank == 1 then os.execute "sleep 0.5" end
+      local a = d:full("int", 1 + w.rank, 100, 100)
+      g.ranks:move(1, a, { 1, 1 }, 2, a, { 1, 1 }, { 100, 100 })
+      if w.rank == 1 then print(cl.sum(a)) end ]])
+    assert.equal("10000\n", output)
   end)
 
   test("does not hang where a rank is not there that a rectangle goes to, or comes from", function()

@@ -13,21 +13,20 @@ Ranks.__index = Ranks
 
 local segments -- of the ranks of this machine, once they were asked for; false: there are none
 local mailboxes = setmetatable({}, { __mode = "k" }) -- by device
-local exchanges = 0 -- that all ranks have begun
-local under_way -- the mailbox of the last one, until it was delivered
+local exchanges = 0 -- the number of the last one, the same on all ranks
+local under_way -- the last one, until it was delivered: {mailbox=, ranks=}
 
---- Where ranks of this machine leave for each other what goes from device to device; nil where they share no memory, or
--- are alone. $CLCOMPUTE_MPI_SHARED=off: all goes by messages.
+--- Where ranks of this machine leave for each other what goes from device to device; nil where they share no memory.
+-- $CLCOMPUTE_MPI_SHARED=off, of any rank: all goes by messages.
 local function mailbox_of(world, device)
-  if segments == nil then
-    local is_wanted = world.size > 1 and os.getenv "CLCOMPUTE_MPI_SHARED" ~= "off"
-    local addresses, bytes
-    if is_wanted then addresses, bytes = world.ranks.segments(internal.mail_bytes(device)) end
-    segments = addresses and { addresses = addresses, bytes = bytes } or false
+  if world.size > 1 and segments == nil then
+    local bytes = os.getenv "CLCOMPUTE_MPI_SHARED" ~= "off" and internal.mail_bytes(device) or 0
+    world.internal.agree(world, "group")
+    local addresses, sizes = world.ranks.segments(bytes)
+    segments = addresses and { addresses = addresses, sizes = sizes } or false
   end
   if not segments then return nil end
-  mailboxes[device] = mailboxes[device]
-    or internal.mailbox(device, world.rank + 1, segments.addresses, segments.bytes)
+  mailboxes[device] = mailboxes[device] or internal.mailbox(device, world.rank + 1, segments.addresses, segments.sizes)
   return mailboxes[device]
 end
 
@@ -43,14 +42,20 @@ end
 --- Raises on all ranks unless all are in the same call.
 function Ranks:agree(...) self.world.internal.agree(self.world, ...) end
 
+--- A call that failed leaves nothing under way, nor in slots where all have failed alike.
 local function finish(ranks, words, ok, ...)
   if ok then return ... end
+  if ranks.mailbox then internal.abandon(ranks.mailbox) end
+  under_way = nil
   ranks.world.internal.fail(ranks.world, ("%s: %s"):format(words:match "^%S+", ...))
+  if ranks.mailbox then internal.empty_slots(ranks.mailbox) end
   error(..., 0)
 end
 
+--- Exchanges of each call have numbers of their own, wherever ranks failed in the one before.
 function Ranks:together(words, f, ...)
   self:agree("%s", words)
+  exchanges = (exchanges >> 32) + 1 << 32
   return finish(self, words, pcall(f, ...))
 end
 
@@ -157,30 +162,26 @@ local function move_far(self, list)
   for _, one in ipairs(sent) do self.world.ranks.finish(one) end
 end
 
---- Until the last exchange is over. One that nothing moves in any more looks at those that it waits for.
+--- Until the last exchange is over.
 local function deliver()
   if not under_way then return end
-  local one = under_way
+  local check_peer = under_way.ranks.check_peer
+  internal.deliver(under_way.mailbox, check_peer)
   under_way = nil
-  internal.deliver(one.mailbox, function(seconds)
-    for rank in pairs(one.others) do one.ranks.heed(rank - 1, seconds) end
-  end)
 end
 
---- Begins to move to ranks of this machine; those of others get, and send, all at once.
+--- Begins to move to and from ranks of this machine; what goes to other machines, or comes from them, has come when it
+-- returns.
 function Ranks:begin(list, is_ready)
   deliver()
   exchanges = exchanges + 1
   local sent, coming, far = sort_out(self, list)
   if #sent + #coming > 0 then
-    local others = {}
     for _, m in ipairs(sent) do
-      others[m.to] = true
-      self.bytes = self.bytes + m.source.bytes // (m.source.shape[1] * m.source.shape[2]) * m.size[1] * m.size[2]
+      self.bytes = self.bytes + operands.sizes[m.source.dtype] * m.size[1] * m.size[2]
     end
-    for _, m in ipairs(coming) do others[m.from] = true end
     internal.post(self.mailbox, exchanges, sent, coming, is_ready)
-    under_way = { mailbox = self.mailbox, others = others, ranks = self.world.ranks }
+    under_way = { mailbox = self.mailbox, ranks = self.world.ranks }
   end
   move_far(self, far)
   return under_way

@@ -9,7 +9,7 @@ local LETTERS = { integer = "i8", float = "d" }
 local LISTS = { integer = "I", float = "D" }
 local KINDS = { I = "integer", D = "float" }
 
---- The kind and the count of the numbers that a table begins with, where all that it begins with are numbers of one kind.
+--- The kind and the count of the numbers of a list, where all of its values are numbers of one kind.
 local function numbers_of(value)
   local count = getmetatable(value) == nil and #value or 0
   local kind = count > 0 and math.type(value[1])
