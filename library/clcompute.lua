@@ -218,6 +218,7 @@ function cl.ready(device) end
 ---@field device? string a selector; every device unless given
 ---@field answers? boolean false leaves out the tests with known answers
 ---@field limit? number seconds that each process of its own may take; 120 unless given
+---@field progress? fun(what: string) is told which tests begin
 
 ---@class clcompute.DoctorRow
 ---@field check string

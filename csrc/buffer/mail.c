@@ -16,10 +16,10 @@
 #define LABELS 4096    /* bytes before the slots */
 #define PATIENCE 10e-3 /* seconds without a piece after which others are looked at */
 
-/* What is in a slot. The sender writes it while the slot is empty, the one it is for empties it. */
+/* What is in a slot. The sender writes it while the slot is empty. The rank that the piece is for
+   alone reads the rest of it, and empties the slot: to others it may be changing. */
 typedef struct {
-  atomic_int is_full;
-  int to; /* a rank */
+  atomic_int to; /* 1 + a rank; 0: the slot is empty */
   uint64_t exchange;
   size_t box;                  /* of those that go from the sender to that rank in the exchange */
   size_t row, col, rows, cols; /* of the box */

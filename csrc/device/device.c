@@ -388,8 +388,8 @@ static int device_show(lua_State *L) {
   clc_pushdevicetext(L, c->place.device, CL_DEVICE_NAME);
   lua_pushliteral(L, " (");
   clc_pushproperty(L, c->place.device, c->version, "type");
-  lua_pushfstring(L, ", %d compute units, %d MiB)%s",
-                  (int)clc_checkdevicenumber(L, c->place.device, CL_DEVICE_MAX_COMPUTE_UNITS),
+  const int units = (int)clc_checkdevicenumber(L, c->place.device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  lua_pushfstring(L, ", %d compute unit%s, %d MiB)%s", units, units == 1 ? "" : "s",
                   (int)(c->global_memory >> 20), d->is_further ? " queue" : "");
   lua_pushstring(L, c->executor->is_isolated ? " isolated" : "");
   lua_concat(L, 9);

@@ -185,7 +185,16 @@ static void keep_failure(const char *all) {
   }
 }
 
+/* An agreement that a rank has left, as by Ctrl-C, the others finish without it. */
+static int is_agreeing;
+
+static void note_left(void) {
+  if (is_agreeing && failure[0] == '\0')
+    snprintf(failure, sizeof failure, "rank %d was interrupted while ranks agreed", rank);
+}
+
 static void check_step(lua_State *L) {
+  note_left();
   if (failure[0] != '\0') {
     lua_pushfstring(L, "ranks are out of step: %s; the job can only end", failure);
     lua_error(L);
@@ -212,7 +221,9 @@ static void agree_on(lua_State *L, const char *what, int where) {
   check_step(L);
   Agreement *agreement = lua_newuserdatauv(L, sizeof *agreement, 0);
   begin_agreement(what, agreement, &request);
+  is_agreeing = 1;
   wait_for(L, &request, -1, lua_gettop(L), 0, what);
+  is_agreeing = 0;
   const int agreed = has_agreed(agreement);
   lua_pop(L, 1);
   if (agreed) return;
@@ -242,6 +253,7 @@ static int agree(lua_State *L) {
 static int fail(lua_State *L) {
   lua_settop(L, 2);
   const char *what = lua_pushfstring(L, FAILURE "%s", luaL_checkstring(L, 1));
+  note_left();
   if (failure[0] != '\0') return 0;
   tell(FAILED);
   agree_on(L, what, lua_isnoneornil(L, 2) ? 0 : 2);
@@ -484,6 +496,7 @@ static void end_rank(int status, void *nothing) {
   (void)nothing;
   MPI_Finalized(&is_ended);
   if (is_ended) return;
+  note_left();
   if (status != 0) {
     fprintf(stderr, "clcompute: rank %d of %d ended with status %d: the job is ended\n", rank, size,
             status);

@@ -230,7 +230,8 @@ helper.describe_each("a device", function(d)
   it("shows itself in one line", function()
     local text = tostring(d)
     assert.is_nil(text:find "\n")
-    for _, part in ipairs { d.platform .. "/" .. d.name, d.type, d.compute_units .. " compute units" } do
+    local units = d.compute_units .. (d.compute_units == 1 and " compute unit," or " compute units,")
+    for _, part in ipairs { d.platform .. "/" .. d.name, d.type, units } do
       assert.truthy(text:find(part, 1, true), text)
     end
   end)

@@ -79,7 +79,10 @@ end
 --- Runs the command.
 function doctor.run(options)
   if options.cold then return show_cold(options) end
-  local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
+  local show = output.progress()
+  local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick,
+    progress = function(event) show(event) end }
+  show:close()
   if options.json then output.print(output.json(report)) else output.print_verdicts(fitted(tostring(report))) end
   return report.faults == 0 and 0 or 1
 end

@@ -70,15 +70,18 @@ local function untestable(device, has_linker)
   if drivers.is_pocl(device.platform) and not has_linker then return "no ld: the driver would abort the process" end
 end
 
---- Adds the rows of the devices that the report lists; `limit`: seconds for each process.
-function compilers.examine(report, limit)
+--- Adds the rows of the devices that the report lists; `limit`: seconds for each process; `progress(text)` is told what
+-- begins.
+function compilers.examine(report, limit, progress)
   local has_linker = process.find "ld" ~= nil
   for _, device in ipairs(report.devices) do
     local reason = untestable(device, has_linker)
     if reason then
       report:add(device.place .. " known answers", "skipped", reason)
     else
+      progress("testing the compiler of " .. device.name)
       examine_answers(report, device, limit)
+      progress("testing operations on " .. device.name)
       examine_operations(report, device, limit)
     end
   end

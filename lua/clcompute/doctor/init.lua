@@ -12,7 +12,7 @@ local machine = require "clcompute.doctor.machine"
 
 local doctor = {}
 
-local OPTIONS = { device = "string", answers = "boolean", limit = "number" }
+local OPTIONS = { device = "string", answers = "boolean", limit = "number", progress = "function" }
 
 -- --- the report ---------------------------------------------------------------
 
@@ -234,7 +234,7 @@ function doctor.examine(options)
     report:check("POCL's cache folder", machine.pocl_cache)
     report:check("POCL's linker", machine.linker)
   end
-  if given.answers ~= false then report:guard("known answers", compilers.examine, settings.limit) end
+  if given.answers ~= false then report:guard("known answers", compilers.examine, settings.limit, given.progress or function() end) end
   return report
 end
 

@@ -335,7 +335,8 @@ function Group.__tostring(g)
   local lines = { ("group of %d device%s, grid %dx%d, blocks of %d%s"):format(g.ranks.count,
     g.ranks.count == 1 and "" or "s", g.grid[1], g.grid[2], g.block, words_of_shares(g.shares)) }
   for rank = 1, g.ranks.count do
-    if g.ranks.devices[rank] then lines[#lines + 1] = "  " .. tostring(g.ranks.devices[rank]) end
+    local which = g.rank and ("rank %d, this process: "):format(g.rank) or ""
+    if g.ranks.devices[rank] then lines[#lines + 1] = "  " .. which .. tostring(g.ranks.devices[rank]) end
   end
   return table.concat(lines, "\n")
 end

@@ -185,7 +185,13 @@ local OPTIONS = { c = "table", alpha = "number", beta = "number", transa = "bool
 
 local function check_matrix(x, name)
   spread.check(x, "gemm", name)
-  if #x.place.shape ~= 2 then fail("gemm: %s: spread matrix expected, got %s", name, table.concat(x.shape, "x")) end
+  local shape = x.place.shape
+  if #shape == 1 then
+    fail("gemm: %s: spread matrix expected, got a vector; g:buffer(x:string(), \"%s\", %d, 1) is x as a column", name,
+      x.dtype, shape[1])
+  elseif #shape ~= 2 then
+    fail("gemm: %s: spread matrix expected, got %s", name, table.concat(shape, "x"))
+  end
   return x
 end
 

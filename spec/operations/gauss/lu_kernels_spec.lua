@@ -103,7 +103,8 @@ helper.describe_each("the kernels of gauss", function(d)
           expected[first + k], expected[first + p] = expected[first + p], expected[first + k]
         end
         local range = { global = (columns + lanes - 1) // lanes, group = 8, remainder = "pad" }
-        d:kernel("lu_exchange", { defines = { LANES = lanes } })(range, count, columns, first, d:buffer(pivots, "int"), w)
+        local exchange = d:kernel("lu_exchange", { defines = { LANES = lanes } })
+        exchange(range, count, columns, first, d:buffer(pivots, "int"), w)
         assert.same(expected, w:read())
       end
     end
