@@ -234,7 +234,9 @@ function doctor.examine(options)
     report:check("POCL's cache folder", machine.pocl_cache)
     report:check("POCL's linker", machine.linker)
   end
-  if given.answers ~= false then report:guard("known answers", compilers.examine, settings.limit, given.progress or function() end) end
+  if given.answers ~= false then
+    report:guard("known answers", compilers.examine, settings.limit, given.progress or function() end)
+  end
   return report
 end
 
