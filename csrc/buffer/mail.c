@@ -145,6 +145,13 @@ static Load *find_target(const Mailbox *m, int from, const Label *label) {
   return NULL;
 }
 
+/* Ranks that differ in the shape of what they move would write beside it. */
+static void check_place(lua_State *L, const Load *l, const Label *label) {
+  if (label->row + label->rows > l->e.rows || label->col + label->cols > l->e.cols ||
+      label->rows * label->cols > l->left)
+    luaL_error(L, "ranks disagree on the size of what they move");
+}
+
 /* --- an exchange ------------------------------------------------------------- */
 
 static void check_ended(lua_State *L, const Mailbox *m, cl_int code, const char *call) {
@@ -200,6 +207,7 @@ static int take(lua_State *L, Mailbox *m, int from, size_t slot) {
   Load *l = find_target(m, from, label);
   if (l == NULL) return 0;
   check_kept(L, l);
+  check_place(L, l, label);
   const clc_Box to = part_of(l, label->row, label->col);
   const clc_Extent e = {1, label->rows, label->cols};
   clc_check(L, clc_moveslot(m->in, &to, &e, slot_of(s, slot), 0, &s->events[slot]),
@@ -440,8 +448,7 @@ static int post(lua_State *L) {
   const size_t n = (size_t)(luaL_len(L, 3) + luaL_len(L, 4));
   Exchange *x = lua_newuserdatauv(L, sizeof *x + n * sizeof *x->loads, 1);
   *x = (Exchange){.number = (uint64_t)lua_tointeger(L, 2)};
-  lua_createtable(L, 2,
-                  0); /* keeps what is packed, and the lists, of which each keeps its buffers */
+  lua_createtable(L, 2, 0); /* what is packed, and the lists, of which each keeps its buffers */
   for (int list = 3; list <= 4; list++) {
     lua_pushvalue(L, list);
     lua_rawseti(L, 7, list - 2);

@@ -275,7 +275,7 @@ describe("a .npy file", function()
   end)
 
   it("leaves nothing behind when there is no room for it on the device", function()
-    local n = d.global_memory -- a sparse file as large
+    local n = 2 * d.global_memory -- a sparse file: some drivers give all of the memory, and say less
     local start = npy(header_text("|u1", ("(%d,)"):format(n)), "")
     write_file(start)
     assert.is_true(os.execute(("truncate -s %d %s"):format(n + #start, path)))

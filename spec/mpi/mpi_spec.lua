@@ -281,7 +281,7 @@ describe("a job of MPI", function()
   test("raises on all ranks what one of them fails with in a call", function()
     local script = [[
       local g = cl.group("portable", { block = 2 })
-      local a, f = g:random("float", 5, 5, { seed = 1 }), nil
+      local a, f = g:random("float", 21, 21, { seed = 1 }), nil
       if %q == "solve" then f = cl.lu(a) end
       local fault = w.rank == 1 and %q
       local real = cl.gemm

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Systems with the factors that `elimination` made on a grid: forward and backward substitution. A row of GPUs has
--- its own way, `substitution_row`: there transfers take longer than what is computed between them.
+--- Systems with the factors that `elimination` made on a grid: forward and backward substitution. A row of devices has
+-- its own way, `substitution_row`, with fewer transfers.
 
 local core = require "clcompute.core"
 local spread = require "clcompute.groups.spread"
@@ -127,9 +127,7 @@ end
 
 --- The solution of A X = B, or of A^T X = B, of rows of so many columns: packed bytes to packed bytes.
 function substitution.solve(f, bytes, columns, is_transposed)
-  if f.w.place.p == 1 and f.w.group.layout.home_type ~= "cpu" then
-    return substitution_row.solve(f, bytes, columns, is_transposed)
-  end
+  if f.w.place.p == 1 then return substitution_row.solve(f, bytes, columns, is_transposed) end
   if is_transposed then
     local blocks = cut(f, bytes, columns)
     substitution.sweep(f, blocks, { lower = false, transposed = true }, columns)

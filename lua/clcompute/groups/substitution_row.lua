@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- Systems with the factors that `elimination_row` made on a row of GPUs: forward and backward substitution.
+--- Systems with the factors that `elimination_row` made on a row of devices: forward and backward substitution.
 --
 -- Rows go by strides of several blocks, so that few transfers are waited for. The square of a stride on the diagonal,
 -- whose columns ranks share, is gathered once on one of them, which solves with it. What is known is multiplied where
@@ -13,7 +13,7 @@ local steps = require "clcompute.groups.steps"
 
 local substitution_row = {}
 
-local BLOCKS = 8 -- of a stride
+local BLOCKS = { cpu = 2, gpu = 8 } -- of a stride, by the type of device
 
 -- --- strides --------------------------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ local BLOCKS = 8 -- of a stride
 local function strides_of(f)
   if f.kept.strides then return f.kept.strides end
   local place, list = f.w.place, {}
-  local length = place.block * BLOCKS
+  local length = place.block * (BLOCKS[f.w.group.layout.home_type] or BLOCKS.gpu)
   for k = 0, place.rows - 1, length do
     local e = math.min(k + length, place.rows)
     list[#list + 1] = { k = k, e = e, n = e - k, home = (place:find(k, k)), orders = {} }
