@@ -40,7 +40,9 @@ static int see_words(clc_Device *d, const volatile uint32_t *words, size_t n) {
 static void land(lua_State *L, clc_Device *d, const clc_Buffer *b, size_t at, size_t bytes,
                  size_t words, int tells, cl_event *event) {
   if (tells && words > 0 && at % SIZE == 0) {
-    clc_commit(L, d, clc_tell(d, b->mem, at / SIZE, words), "clEnqueueNDRangeKernel");
+    const char *call;
+    const cl_int told = clc_tell(d, b->mem, at / SIZE, words, &call);
+    clc_commit(L, d, told, call);
     return;
   }
   const cl_int code =

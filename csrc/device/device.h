@@ -168,8 +168,9 @@ void clc_makelanding(clc_Device *d);
 /* Whether a kernel may bring words to the landing, sooner than a read does. May run Lua code. */
 int clc_cantell(lua_State *L, clc_Device *d);
 
-/* Queues that kernel, for so many words of four bytes; returns what OpenCL says. */
-cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words);
+/* Queues that kernel, for so many words of four bytes; returns what OpenCL says, and in which call.
+ */
+cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words, const char **call);
 
 void clc_dropteller(clc_Device *d);
 

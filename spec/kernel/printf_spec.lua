@@ -6,7 +6,7 @@ local SOURCE = [[
 kernel void tell(int n) { printf("%d of %d\n", (int)get_global_id(0), n); }
 #define SAY(text) printf(text)
 static void deep(void) { SAY("deep\n"); }
-kernel void calls(void) { deep(); }
+kernel void calls(int n) { deep(); }
 kernel void silent(int n) { }
 ]]
 
@@ -24,7 +24,7 @@ local function describe_capture(d)
   it("is a text on request", function()
     assert.same({ "0 of 7", "1 of 7", "2 of 7" }, lines(p.tell:capture(3, 7)))
     assert.same({ "0 of 9" }, lines(p.tell:capture({ 1, 1 }, { n = 9 })))
-    assert.equal("deep\n", p.calls:capture(1))
+    assert.equal("deep\n", p.calls:capture(1, 0))
   end)
 
   it("has its line breaks in a text of C, not of Lua", function()
@@ -79,7 +79,7 @@ end
 describe("the order of what is printed", function()
   it("is that of the script's calls", function()
     local script = [[
-      print "a"; p.tell(1, 2); print "b"; io.write(p.tell:capture(1, 3)); print "c"; p.calls(1); print "d"
+      print "a"; p.tell(1, 2); print "b"; io.write(p.tell:capture(1, 3)); print "c"; p.calls(1, 0); print "d"
     ]]
     for _, isolation in ipairs { false, isolated.PLACE == helper.device().place or nil } do
       assert.equal("a\n0 of 2\nb\n0 of 3\nc\ndeep\nd\n", printed(isolation, script))

@@ -311,7 +311,7 @@ describe("loops.compile", function()
     assert.same({ 4.0 }, a)
   end)
 
-  it("costs little above its launches when a call is repeated", function()
+  helper.on_cpu("costs little above its launches when a call is repeated", function()
     if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
     local device, calls = helper.device(), 20000
     local compiled = assert(loops.compile(scale, { force = true }))
@@ -452,7 +452,7 @@ describe("loops.compile", function()
     assert.matches("a[i - 1] reads what a[i] wrote", line, 1, true)
   end)
 
-  it("explains what depends on what, and shows the source before the first call", function()
+  helper.on_cpu("explains what depends on what, and shows the source before the first call", function()
     local compiled = assert(loops.compile([[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end
       for i = 1, n do b[i] = a[i] end
@@ -492,7 +492,7 @@ describe("loops.compile", function()
     files:close()
   end)
 
-  it("does what docs/compiler.md shows", function()
+  helper.on_cpu("does what docs/compiler.md shows", function()
     local page = page_of_stages()
     local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
     local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)

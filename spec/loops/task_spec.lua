@@ -256,7 +256,7 @@ describe("a sequential nest", function()
     assert.matches("for k .- %-> a loop of one work%-item, or a loop on the host\n", text)
   end)
 
-  it("stays in Lua where it is told so, or assigns what outlives it", function()
+  helper.on_cpu("stays in Lua where it is told so, or assigns what outlives it", function()
     local values = matrix(5)
     for _, case in ipairs { { SWEEP, { force = true } }, { SWEEP, { heuristics = "none" } },
       { SWEEP, { heuristics = "paper" } },

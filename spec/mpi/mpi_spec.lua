@@ -33,7 +33,7 @@ end
 
 --- A test that needs MPI.
 local function test(sentence, body)
-  it(sentence, function()
+  helper.on_pocl(sentence, function()
     if not has_mpi then return pending "no MPI" end
     body()
   end)

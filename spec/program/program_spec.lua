@@ -255,6 +255,7 @@ helper.describe_each("a build error", function(d)
   end)
 
   it("is told by the error alone: the driver writes nothing itself", function()
+    if d.platform:find "NVIDIA" then return pending "it counts errors and warnings there, and no option keeps it" end
     local all = helper.output(([[
       local d = require "clcompute".device(%q)
       print(pcall(d.program, d, "kernel void f() { nowhere(); }"))]]):format(d.place))
@@ -268,7 +269,7 @@ helper.describe_each("a build error", function(d)
     local line = "kernel void f(global int *x) { x[0] = nowhere; }"
     for before, number in pairs { ["#line 900\n"] = 900, ["\n\n#line 2\n"] = 2 } do -- no line to be shown
       local message = helper.raises("nowhere", d.program, d, before .. line)
-      if not helper.is_simulator(d) then -- Oclgrind counts on
+      if not helper.is_simulator(d) and not d.platform:find "NVIDIA" then
         assert.matches("source:" .. number .. ":", message, 1, true)
         assert.is_nil(message:find("source:" .. number .. " |", 1, true))
       end

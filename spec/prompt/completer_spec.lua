@@ -77,7 +77,7 @@ describe("completion", function()
     assert.same({}, words "cl.gemm(a, b, { transa = tra")
   end)
 
-  it("knows strings that a call takes: selectors, dtypes, choices, modules", function()
+  helper.on_cpu("knows strings that a call takes: selectors, dtypes, choices, modules", function()
     has(words 'cl.device("', "cpu", helper.device().place)
     has(words "cl.device 'c", "cpu")
     assert.same({ "double" }, words 'd:zeros("dou')

@@ -122,7 +122,10 @@ describe("the display", function()
     local start = cl.clock()
     local shown = show(event)
     event:wait()
-    if cl.clock() - start > 0.5 then assert.equal(text .. ", running", shown) end
+    if cl.clock() - start > 0.5 then -- a GPU may not say when it begins
+      local states = { [text .. ", running"] = true, [text .. ", submitted"] = d.type ~= "cpu" or nil }
+      assert.is_true(states[shown], shown)
+    end
   end)
 
   it("shows no sign of a NaN in a buffer", function()

@@ -92,7 +92,7 @@ describe("what is measured against others", function()
     end
   end)
 
-  it("has rows with the reason where CUDA is missing", function()
+  helper.on_cpu("has rows with the reason where CUDA is missing", function()
     if cuda.open(d) then return pending "CUDA is here" end
     local rows = measured { title = "no GPU", workload = "gemm", dtype = "float", against = "cuBLAS",
       lines = { { n = 8 } } }
@@ -186,12 +186,12 @@ describe("what is measured against others", function()
     end
   end)
 
-  it("names the groups where one is asked for that there is not", function()
+  helper.on_cpu("names the groups where one is asked for that there is not", function()
     helper.raises({ "peers", "'dot, n'", "sgemm, n = 128" }, suite.report, "peers",
       { devices = { d }, groups = { "sgemm", "dot, n" } })
   end)
 
-  it("is a report with ratios", function()
+  helper.on_cpu("is a report with ratios", function()
     if not library then return pending "OpenBLAS is not installed" end
     local rows, document = measured { title = "tiny", workload = "gemm", dtype = "float", against = "OpenBLAS",
       lines = { { m = 8, n = 8, k = 8 } }, must = 0.1, goal = 0.2, floor = { 0, 0 } }
@@ -266,7 +266,7 @@ describe("loop nests beside others", function()
     end
   end)
 
-  it("stand beside a further peer, where it has a loop that is parallel", function()
+  helper.on_cpu("stand beside a further peer, where it has a loop that is parallel", function()
     local rows = measured { title = "tiny nests", workload = "loops", dtype = "double", against = "gcc",
       also = "gcc, OpenMP", lines = { { row = "conv2d", n = 9, label = "one" }, { row = "lcs", n = 9, label = "two" } },
       must = 1e-9, goal = 1e9, floor = { 1e-9, 1e9 } }
@@ -289,7 +289,7 @@ describe("loop nests beside others", function()
     for _, name in ipairs(require("clcompute.suite.polykernels").NESTS) do assert.equal(2, found[name], name) end
   end)
 
-  it("are rows, of which one that fails does not end the table", function()
+  helper.on_cpu("are rows, of which one that fails does not end the table", function()
     local good = { row = "mmm", n = 9, label = "good", must = 1e-9, goal = 1e9 }
     local rows, document = measured_nests({ row = "nothing", n = 9, label = "bad" }, good)
     assert.equal(2, #rows)
@@ -302,7 +302,7 @@ describe("loop nests beside others", function()
     assert.matches("Loop nests", report.text(document), 1, true)
   end)
 
-  it("fail with the reason where the result is wrong", function()
+  helper.on_cpu("fail with the reason where the result is wrong", function()
     local loops = require "clcompute.loops"
     local compile = loops.compile
     finally(function() loops.compile = compile end)

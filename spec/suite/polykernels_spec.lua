@@ -214,7 +214,7 @@ describe("the report of the PolyKernels", function()
     assert.is_true(without.ratio_low > 1)
   end)
 
-  it("measures kernels in all forms, checked, beside the paper's", function()
+  helper.on_cpu("measures kernels in all forms, checked, beside the paper's", function()
     local report = require "clcompute.report"
     local document = require "clcompute.suite".report("polykernels", { devices = { device }, quick = true,
       kernels = { "mmm", "gs" } })

@@ -47,7 +47,7 @@ describe("a workload", function()
         assert.is_nil(names[row.name], "the name twice: " .. row.name)
         names[row.name] = true
         assert.is_true(row.status == "ok" or row.status == "unsupported", row.reason)
-        assert.equal(row.status == "ok", row.checked)
+        assert.equal(row.status == "ok", row.checked or false)
         seen[row.device .. " " .. row.params.method] = row
       end
       for _, device in ipairs(helper.devices()) do

@@ -56,6 +56,11 @@ function pages.check_output(script, output)
   end
 end
 
+--- Whether the devices are here that a script names by what they are.
+function pages.has_devices(script)
+  return helper.device().type == "cpu" or not script:find '[( ]"cpu"'
+end
+
 --- Runs a script in a process of its own, at a device's speed and with a pool of memory; returns what it printed.
 -- `command`: what reads it.
 function pages.run(script, name, command)

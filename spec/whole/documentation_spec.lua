@@ -124,6 +124,7 @@ describe("the reference", function()
     it("has examples that run and print what they say: " .. path, function()
       local text = ("\n" .. pages.read(path)):gsub("\n%-%-%-", "\n"):sub(2)
       local script = pages.script(text, "do", "end")
+      if not pages.has_devices(script) then return pending "it names a CPU, and none is here" end
       local output = pages.run("cl = require 'clcompute' d = cl.device() " .. script, path)
       pages.check_output(script, output)
     end)
@@ -151,6 +152,7 @@ describe("the guide", function()
     if path ~= "docs/api.md" and not SHOWN[path] then
       it("has Lua that runs and prints what it says: " .. path, function()
         local script = pages.script(pages.read(path))
+        if not pages.has_devices(script) then return pending "it names a CPU, and none is here" end
         if script:find "%S" then pages.check_output(script, pages.run(script, path)) end
       end)
     end

@@ -356,7 +356,7 @@ describe("the first minute", function()
     assert.equal(device.place .. " gemm float here\n", helper.read(folder .. "/began"))
   end)
 
-  it("counts a batch by its launches, and products of few columns by whole groups", function()
+  helper.on_cpu("counts a batch by its launches, and products of few columns by whole groups", function()
     assert.equal("true\n", run [[
       local behind, is_asked = require "clcompute.tuning.behind", false
       function behind.builds()

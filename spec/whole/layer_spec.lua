@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The layer that counts handles finds what it is for; else a clean suite would mean nothing.
 
+local helper = require "spec.helper"
+
 local function selftest(mode)
   local pipe = assert(io.popen("CLCOUNT_QUIET= CLCOUNT_EXIT=9 build/layer-selftest " .. mode .. " 2>&1"))
   local output = pipe:read("a")
@@ -35,7 +37,7 @@ describe("the counting layer", function()
     assert.is_true(count.hits().seen > 2)
   end)
 
-  it("counts the handles of this process", function()
+  helper.on_cpu("counts the handles of this process", function()
     local count = require "clcount"
     local cl = require "clcompute"
     local d = cl.device()

@@ -83,7 +83,7 @@ end
 
 --- What ranks must agree on of an argument: shapes, dtypes and layouts, numbers, texts, and tables of these.
 local function words_of(value, depth)
-  if spread.is_one(value) then return ("%s %s"):format(value.dtype, table.concat(value.shape, "x")) end
+  if spread.is_one(value) then return value.dtype .. " " .. table.concat(value.place.shape, "x") end
   local kind = math.type(value) or type(value)
   if kind == "float" then return ("%.17g"):format(value) end
   if kind ~= "table" or getmetatable(value) or depth > 2 then
@@ -96,10 +96,12 @@ local function words_of(value, depth)
 end
 
 local function words_of_call(name, g, ...)
-  local list = {}
-  for k = 1, select("#", ...) do list[k] = words_of((select(k, ...)), 0) end
-  local shares = table.concat(g.layout.shares, ":")
-  return ("%s of %s, on %dx%d by %d, %s"):format(name, table.concat(list, ", "), g.grid[1], g.grid[2], g.block, shares)
+  local list = { ... }
+  for k = 1, select("#", ...) do list[k] = words_of(list[k], 0) end
+  local layout = g.layout
+  layout.words = layout.words
+    or (", on %dx%d by %d, %s"):format(g.grid[1], g.grid[2], g.block, table.concat(layout.shares, ":"))
+  return ("%s of %s%s"):format(name, table.concat(list, ", "), layout.words)
 end
 
 local function call(name, g, ...)

@@ -39,12 +39,19 @@ function ranks_mpi.new(device)
   return ranks
 end
 
---- Raises on all ranks unless all are in the same call.
-function Ranks:agree(...) self.world.internal.agree(self.world, ...) end
+--- Raises on all ranks unless all are in the same call. Within one they are, as they agreed on all that it depends on.
+function Ranks:agree(...)
+  if not self.is_together then self.world.internal.agree(self.world, ...) end
+end
 
---- A call that failed leaves nothing under way, nor in slots where all have failed alike.
+--- Ranks have agreed on a call at its end at the latest. One that failed leaves nothing under way, nor in slots where
+-- all have failed alike.
 local function finish(ranks, words, ok, ...)
-  if ok then return ... end
+  ranks.is_together = false
+  if ok then
+    if ranks.world.ranks then ranks.world.ranks.settle() end
+    return ...
+  end
   if ranks.mailbox then internal.abandon(ranks.mailbox) end
   under_way = nil
   ranks.world.internal.fail(ranks.world, ("%s: %s"):format(words:match "^%S+", ...))
@@ -52,29 +59,33 @@ local function finish(ranks, words, ok, ...)
   error(..., 0)
 end
 
---- Exchanges of each call have numbers of their own, wherever ranks failed in the one before.
+--- Exchanges of each call have numbers of their own, wherever ranks failed in the one before. Devices compute while
+-- ranks agree: they exchange nothing before they have.
 function Ranks:together(words, f, ...)
-  self:agree("%s", words)
+  if self.is_together then return f(...) end
+  if self.world.ranks then self.world.ranks.begin_agreement(words) end
   exchanges = (exchanges >> 32) + 1 << 32
+  self.is_together = true
   return finish(self, words, pcall(f, ...))
 end
 
 --- What a rank's function returns, packed; or its error, which all raise.
 local function packed_result(world, f, ...)
   local ok, value = pcall(f, ...)
-  return world.internal.pack("collect", ok and { value } or { fault = tostring(value) })
+  if not ok then value = { fault = tostring(value) } end
+  return world.internal.pack("collect", value)
 end
 
-local function result_of(packed)
-  if packed.fault then error(packed.fault, 0) end
-  return packed[1]
+local function result_of(value)
+  if type(value) == "table" and value.fault then error(value.fault, 0) end
+  return value
 end
 
 function Ranks:collect(f, words)
   self:agree("%s", words or "what each rank has")
   local bytes = packed_result(self.world, f, self.own)
   local list, results = self.world.internal.collect(self.world, bytes), {}
-  for rank, packed in ipairs(list) do results[rank] = result_of(packed) end
+  for rank = 1, self.count do results[rank] = result_of(list[rank]) end
   return results
 end
 
@@ -174,6 +185,7 @@ end
 -- returns.
 function Ranks:begin(list, is_ready)
   deliver()
+  if self.world.ranks then self.world.ranks.settle() end
   exchanges = exchanges + 1
   local sent, coming, far = sort_out(self, list)
   if #sent + #coming > 0 then

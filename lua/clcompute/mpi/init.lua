@@ -43,12 +43,23 @@ local function load_ranks()
   fail("mpi: %s", message)
 end
 
+--- Where the script calls, for ranks that disagree.
+local function place()
+  for level = 3, 20 do
+    local info = debug.getinfo(level, "Sl")
+    if not info then break end
+    local is_ours = info.short_src:find("clcompute/", 1, true)
+    if info.currentline > 0 and not is_ours then return (" (%s:%d)"):format(info.short_src, info.currentline) end
+  end
+  return ""
+end
+
 local function new_world()
   local launcher, count = find_launcher()
   if not launcher then return { rank = 0, size = 1, node_rank = 0, node_size = 1 } end
   local ranks = load_ranks()
   local world = { ranks = ranks, launcher = launcher }
-  world.rank, world.size, world.node_rank, world.node_size = ranks.begin()
+  world.rank, world.size, world.node_rank, world.node_size = ranks.begin(place)
   if count and count ~= world.size then
     fail("mpi: started by %s with %d ranks, but this module was built for %s", launcher, count,
       ranks.library():match "^[^,\n]*")
@@ -79,17 +90,6 @@ local function unpack(where, bytes, into)
   return into:write(bytes:sub(at))
 end
 
---- Where the script calls, for ranks that disagree.
-local function place()
-  for level = 3, 20 do
-    local info = debug.getinfo(level, "Sl")
-    if not info then break end
-    local is_ours = info.short_src:find("clcompute/", 1, true)
-    if info.currentline > 0 and not is_ours then return (" (%s:%d)"):format(info.short_src, info.currentline) end
-  end
-  return ""
-end
-
 local function check(world)
   if getmetatable(world) ~= World then fail "mpi.world expected" end
   return world
@@ -98,12 +98,12 @@ end
 --- Raises on all ranks unless all are in the same call.
 local function agree(world, ...)
   check(world)
-  if world.size > 1 then world.ranks.agree(string.format(...), place) end
+  if world.size > 1 then world.ranks.agree(string.format(...)) end
 end
 
 --- A rank that fails in a call of all raises on all, unless all have failed in the same way.
 local function fail_together(world, message)
-  if world.size > 1 then world.ranks.fail(message, place) end
+  if world.size > 1 then world.ranks.fail(message) end
 end
 
 local function describe(value)
@@ -202,8 +202,13 @@ function methods:gather(value, root)
   return gather(self, bytes, root)
 end
 
---- The list of values, packed, on all.
+--- The list of values, packed, on all. Long ones go by the first rank.
 local function allgather(world, bytes)
+  local short = world.size > 1 and world.ranks.allgather(bytes)
+  if short then
+    for rank = 1, world.size do short[rank] = values.unpack(short[rank]) end
+    return short
+  end
   local list = gather(world, bytes, 0)
   if world.size == 1 then return list end
   return spread_value(world, list and values.pack("allgather", { n = world.size, list = list }), 0).list

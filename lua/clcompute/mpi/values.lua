@@ -29,6 +29,11 @@ local function add_numbers(list, value, kind, count)
   end
 end
 
+local function number_bytes(kind, value)
+  if kind == "integer" then return string.pack("<c1i8", "i", value) end
+  return string.pack("<c1d", "d", value)
+end
+
 local add
 
 local function add_table(where, list, value, depth)
@@ -47,10 +52,8 @@ end
 
 function add(where, list, value, depth)
   local kind = math.type(value) or type(value)
-  if kind == "integer" then
-    list[#list + 1] = string.pack("<c1i8", "i", value)
-  elseif kind == "float" then
-    list[#list + 1] = string.pack("<c1d", "d", value)
+  if kind == "integer" or kind == "float" then
+    list[#list + 1] = number_bytes(kind, value)
   elseif kind == "string" then
     list[#list + 1] = string.pack("<c1s8", "s", value)
   elseif kind == "nil" or kind == "boolean" then
@@ -62,8 +65,10 @@ function add(where, list, value, depth)
   end
 end
 
---- A value as bytes; what is raised begins with `where`.
+--- A value as bytes; what is raised begins with `where`. Reductions send numbers, which are quick.
 function values.pack(where, value)
+  local kind = math.type(value)
+  if kind then return number_bytes(kind, value) end
   local list = {}
   add(where, list, value, 0)
   return table.concat(list)

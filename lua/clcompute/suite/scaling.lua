@@ -83,25 +83,25 @@ local function teams_here(devices)
   for count = 1, #devices do
     if count & (count - 1) == 0 or count == #devices then
       local g = cl.group(table.move(devices, 1, count, 1, {}))
-      teams[#teams + 1] = { count = count, group = g, wait = function() g:wait() end,
-        bytes = function() return g.bytes end }
+      teams[#teams + 1] = { count = count, group = g, start = function() g:wait() end,
+        slowest = function(seconds) return seconds end, bytes = function() return g.bytes end }
     end
   end
   return teams
 end
 
---- Teams of a job: the first rank's device alone, and all.
+--- Teams of a job: the first rank's device alone, and all. The slowest rank counts.
 local function teams_of_ranks(world, selector)
   local g = cl.group(selector)
   local own = world.rank == 0 and cl.group { g.devices[world.rank + 1] or require "clcompute.mpi".device(selector) }
-  local alone = { count = 1, group = own, wait = function()
-    if own then own:wait() end
-    world:barrier()
-  end, bytes = function() return 0 end }
-  return { alone, { count = #g, group = g, wait = function()
+  local function start()
     g:wait()
     world:barrier()
-  end, bytes = function() return world:allreduce(g.bytes) end } }
+  end
+  local function slowest(seconds) return world:allreduce(seconds, "max") end
+  local function all_bytes() return world:allreduce(g.bytes) end
+  return { { count = 1, group = own, start = start, slowest = slowest, bytes = function() return 0 end },
+    { count = #g, group = g, start = start, slowest = slowest, bytes = all_bytes } }
 end
 
 -- --- measuring --------------------------------------------------------------------------------------------
@@ -109,11 +109,13 @@ end
 --- One run of a trial, in seconds; the first one also builds, and is checked.
 local function run_once(trial)
   local team, case = trial.team, trial.case
-  team.wait()
+  team.start()
   local start = cl.clock()
-  if team.group then case.run(trial.operands) end
-  team.wait()
-  return cl.clock() - start
+  if team.group then
+    case.run(trial.operands)
+    team.group:wait()
+  end
+  return team.slowest(cl.clock() - start)
 end
 
 --- A case on a team, ready to run: its first run is checked and counted.
