@@ -6,10 +6,10 @@
  *       out[place] = EXPRESSION of element place * n, combined with those up to the next row
  *
  * On a CPU a work-item does `share` rows. Of the shortest ones, whose length ROW is known, LANES are done
- * side by side; of others LANES elements, whose results are combined halving. On a GPU `share`
- * work-items, a power of two, do a row: neighbours read neighbours, LANES elements as one vector and AT_ONCE
- * at a time, and their results are combined in local memory, halving. Long rows are for reduce_chunks and
- * reduce_groups.
+ * side by side, but not PLAIN elements of 4 or 8 a row: to transpose them costs more than it saves. Of
+ * others LANES elements are, whose results are combined halving. On a GPU `share` work-items, a power of
+ * two, do a row: neighbours read neighbours, LANES elements as one vector and AT_ONCE at a time, and their
+ * results are combined in local memory, halving. Long rows are for reduce_chunks and reduce_groups.
  * Global size: CPU rows / share, rounded up; GPU rows * share, rounded up to whole groups. Local size:
  * GROUP.
  */
@@ -44,6 +44,12 @@
 
 /* The result of a row. */
 #define FIND_SUM COMBINE_ROW(sum, 0, ROW, 1)
+
+#ifdef PLAIN
+#define ROW_BY_ROW _Pragma("clang loop vectorize(disable)")
+#else
+#define ROW_BY_ROW
+#endif
 
 #else
 
@@ -81,7 +87,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_rows(
 #if ROW
   for (; row + LANES <= stop; row += LANES) {
     RESULT sums[LANES];
-    for (uint lane = 0; lane < LANES; lane++) {
+    ROW_BY_ROW for (uint lane = 0; lane < LANES; lane++) {
       const ulong place = row + lane;
       RESULT sum;
       UNROLL COMBINE_ROW(sum, 0, ROW, 1)

@@ -135,6 +135,11 @@ function along_axis.add_defines(defines, row, plan)
   return defines
 end
 
+--- Whether a CPU adds up rows of 4 or 8 sooner one by one: those of vectors are gathered from all over a tile.
+local function is_plain(r, plan)
+  return (plan.variant == 4 or plan.variant == 8) and r.map == "x[i]" and r.list[1].dtype == r.results.type
+end
+
 --- The kernel of a launch, from what is kept at the reduction's place or built: `build` is one of two of `reduce`.
 local function find_kernel(place, build, where, device, row, r, plan, dtype, is_once, finish)
   place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
@@ -143,6 +148,7 @@ local function find_kernel(place, build, where, device, row, r, plan, dtype, is_
   if not of[TEXTS] then
     local defines = along_axis.add_defines({ STORED = dtype, HALF = dtype == "half" and 1 or 0 }, row, plan)
     defines.ONE_LAUNCH, defines.FINISH = is_once and 1 or nil, finish
+    defines.PLAIN = is_plain(r, plan) and 1 or nil
     of[TEXTS] = build(where, device, row, r, place[TEXTS], plan.kernel, defines)
   end
   return of[TEXTS]
