@@ -58,6 +58,8 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   m->unsplittable =
       text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);
   m->sees_group = text->hidden != NULL || clc_reaches(L, text->code, name, group_calls) != NULL;
+  m->keeps_arrays = text->hidden != NULL || clc_hasarrays(text->code);
+  m->units = c->compute_units;
   k->prints = text->hidden == NULL && clc_reaches(L, text->code, name, print_calls) != NULL;
 }
 

@@ -34,6 +34,8 @@ typedef struct clc_Limits {
   int has_nonuniform_groups;
   const char *unsplittable; /* a call in its text that splitting would mislead, or NULL */
   int sees_group;           /* its text asks for the group's size, place or barrier */
+  int keeps_arrays;         /* its work-items may have arrays of their own */
+  size_t units;             /* compute units */
 } clc_Limits;
 
 /* The hint where a table that is a range stands among the arguments, or the name of an argument is

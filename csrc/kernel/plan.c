@@ -22,6 +22,7 @@ static size_t largest_divisor(size_t n, size_t limit) {
 }
 
 #define LARGEST ((size_t)256) /* group; POCL dies of larger ones with private arrays */
+#define ENOUGH 8              /* groups a compute unit, so that all are at work */
 #define WIDE 64               /* work-items along dimension 0 that are worth a group */
 #define FEW ((size_t)1024)    /* groups that cost less than to compile for another size */
 
@@ -52,11 +53,17 @@ static void divide_range(const clc_Range *r, const clc_Limits *m, size_t group[3
   }
 }
 
+/* Whether a row of `rows` may be a group, each of which takes a driver some 60 ns. */
+static int suits_rows(const clc_Limits *m, size_t n, size_t rows) {
+  return m->unsplittable == NULL && !m->sees_group && !m->keeps_arrays &&
+         n <= most_along(m, 0, m->max_group) && rows >= ENOUGH * m->units;
+}
+
 /*
  * A CPU's driver compiles a kernel anew for every size of a group. So there a few fixed sizes serve
  * all ranges, and groups of one work-item the rest, while that makes few groups; where it makes
- * many, one size that divides the range, or else the largest one, with one group along dimension 0
- * for the rest. Returns whether the rest is one group.
+ * many, groups are whole rows, or have one size that divides the range, or else the largest one,
+ * with one group along dimension 0 for the rest. Returns whether the rest is one group.
  */
 static int choose_on_cpu(const clc_Range *r, const clc_Limits *m, size_t group[3]) {
   static const size_t fixed[] = {LARGEST, 16, 1};
@@ -67,7 +74,8 @@ static int choose_on_cpu(const clc_Range *r, const clc_Limits *m, size_t group[3
   group[0] = fixed[k];
   const size_t small = k == 0 ? n % LARGEST : n / group[0] + n % group[0];
   if (m->unsplittable == NULL && small * rows <= FEW) return 0;
-  group[0] = 1;
+  group[0] = suits_rows(m, n, rows) ? n : 1;
+  if (group[0] == n) return 0;
   divide_range(r, m, group);
   if (m->unsplittable != NULL || group[0] >= WIDE || group[0] == n) return 0;
   group[0] = fixed[k];

@@ -72,6 +72,10 @@ const char *clc_imagecolour(lua_State *L, const char *text, const char *kernel,
 /* Whether one of the names stands anywhere in the code of a text. */
 int clc_mentions(const char *text, const char *const names[]);
 
+/* Whether a text may declare an array that work-items have for themselves, in whatever function or
+   struct. */
+int clc_hasarrays(const char *text);
+
 /*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
  * itself where there is none, or where there are several or none that is plain words. An

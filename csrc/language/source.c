@@ -188,6 +188,44 @@ int clc_mentions(const char *text, const char *const names[]) {
   return 0;
 }
 
+static int is_one_of(clc_Span t, const char *const words[]) {
+  for (int i = 0; words[i] != NULL; i++)
+    if (clc_isthe(t, words[i])) return 1;
+  return 0;
+}
+
+/* Whether a word may stand before the name that is declared. */
+static int is_of_declaration(clc_Span t) {
+  static const char *const others[] = {"return", "else", "case", "do", "goto", "sizeof", NULL};
+  return clc_isword(t) && !is_one_of(t, others);
+}
+
+/* Whether the tokens before a `[`, the last one first, are those of a declaration: `float x`,
+   `float *x` or, where no parenthesis is open, `, x`. */
+static int declares_array(const clc_Span before[4], int parens) {
+  if (!clc_isword(before[0])) return 0;
+  if (*before[1].start == ',') return parens == 0;
+  if (*before[1].start != '*') return is_of_declaration(before[1]);
+  return is_of_declaration(before[2]) &&
+         (strchr(";{}", *before[3].start) != NULL || is_of_declaration(before[3]));
+}
+
+int clc_hasarrays(const char *text) {
+  static const char *const shared[] = {"constant", "__constant", "local", "__local",
+                                       "global",   "__global",   NULL};
+  const char *p = text, *end = text + strlen(text);
+  clc_Span t, before[4] = {{";", ";"}, {";", ";"}, {";", ";"}, {";", ";"}};
+  int parens = 0, is_shared = 0;
+  for (; clc_nexttoken(&p, end, &t); before[0] = t) {
+    const char c = *t.start;
+    parens += c == '(' ? 1 : c == ')' ? -1 : 0;
+    is_shared = is_one_of(t, shared) || (is_shared && strchr(";{}", c) == NULL);
+    if (c == '[' && !is_shared && declares_array(before, parens)) return 1;
+    memmove(before + 1, before, 3 * sizeof *before);
+  }
+  return 0;
+}
+
 clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *names) {
   clc_Search s = {.names = names};
   s.n = find_definitions(text, NULL, &s.facts);

@@ -54,9 +54,10 @@ static void add_argument(lua_State *L, const clc_Argument *a, const char *text, 
 
 static void add_kernel(lua_State *L, const clc_Kernel *k, int outline) {
   const char *call = k->limits.unsplittable;
-  lua_pushfstring(L, "kernel void %s() {%s%s%s%s%s }\n", k->name, call != NULL ? " " : "",
+  lua_pushfstring(L, "kernel void %s() {%s%s%s%s%s%s }\n", k->name, call != NULL ? " " : "",
                   call != NULL ? call : "", call != NULL ? "();" : "",
-                  k->limits.sees_group ? " barrier();" : "", k->prints ? " printf();" : "");
+                  k->limits.sees_group ? " barrier();" : "", k->prints ? " printf();" : "",
+                  k->limits.keeps_arrays ? " int a[1];" : "");
   add_line(L, outline);
 }
 
