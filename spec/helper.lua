@@ -95,16 +95,20 @@ function helper.device()
   error("the specs need an OpenCL device that is no simulator")
 end
 
---- A test of what is so on processors alone, or on POCL alone: pending where the device that computes at speed is
--- another.
-function helper.on_cpu(sentence, body)
-  local test = helper.device().type == "cpu" and busted.it or busted.pending
-  return test(sentence, body)
+--- A test of what is so where the device that computes at speed is a processor; elsewhere it is pending for a reason.
+function helper.on_cpu(sentence, body, reason)
+  busted.it(sentence, function()
+    if helper.device().type ~= "cpu" then return busted.pending(reason or "it is so on processors") end
+    return body()
+  end)
 end
 
+--- A test of what is so where POCL is the driver of that device.
 function helper.on_pocl(sentence, body)
-  local test = helper.device().platform == "Portable Computing Language" and busted.it or busted.pending
-  return test(sentence, body)
+  busted.it(sentence, function()
+    if helper.device().platform ~= "Portable Computing Language" then return busted.pending "it is so with POCL" end
+    return body()
+  end)
 end
 
 --- Describes behaviour on each device: describe_each("a buffer", function(device) it(...) end)

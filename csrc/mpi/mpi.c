@@ -36,6 +36,7 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
 enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
 #define GRACE 5 /* seconds for what is on its way while another rank has failed */
 #define NO_ONE (-100)
+#define NOWHERE 0 /* no index of a stack */
 
 static int rank, size;
 static MPI_Comm calls; /* of collectives within a call, which no agreement is mistaken for */
@@ -105,11 +106,11 @@ static int has_note(int source, int tag) {
 static void agree_on(lua_State *L, const char *what);
 
 /* Raises where what is waited for will not come: the other rank has ended, or a rank has failed in
-   the call that all are in. `notes` are those of before the last test: a note overtakes nothing,
-   but for what comes from all, through other ranks. */
+   the call that all are in. `notes` are those of before the last test: a note overtakes nothing of
+   MPI_COMM_WORLD, but what comes from all, by another communicator and through other ranks. */
 static void check_others(lua_State *L, int other, const int notes[3], double waited,
                          const char *what) {
-  if (other == MPI_ANY_SOURCE && size > 2 && waited <= GRACE) return;
+  if (other == MPI_ANY_SOURCE && waited <= GRACE) return;
   if (notes[0]) {
     lua_pushfstring(L, other == MPI_ANY_SOURCE ? "%s: a rank has ended" : "%s: rank %d has ended",
                     what, other);
@@ -118,10 +119,15 @@ static void check_others(lua_State *L, int other, const int notes[3], double wai
   if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what);
 }
 
+/* What was waited for last, if the wait was left, as by Ctrl-C: the request goes on and would take
+   what is for a later one, so the rank is out of step. */
+static const char *awaited;
+
 /* Until a request has ended: with another rank, with all within a call (MPI_ANY_SOURCE), or NO_ONE
    that may have ended or failed, as agreements learn that. What it reads or writes is the value at
-   `anchor`, which stays for ever where the wait ends before it. MPI moves a long message a little
-   at each look: who sleeps between looks takes 50 times as long. */
+   `anchor`, or stays by itself (NOWHERE); the value stays for ever where the wait ends before it.
+   MPI moves a long message a little at each look: who sleeps between looks takes 50 times as long.
+ */
 static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, size_t bytes,
                      const char *what) {
   clc_Wait w = clc_beginwait(L);
@@ -130,10 +136,15 @@ static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, 
   double heard = 0;
   check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
   if (done) return;
-  lua_pushvalue(L, anchor);
-  const int kept = luaL_ref(L, LUA_REGISTRYINDEX);
+  int kept = LUA_NOREF;
+  if (anchor != NOWHERE) {
+    lua_pushvalue(L, anchor);
+    kept = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
   while (!done) {
+    awaited = what;
     clc_pause(L, &w);
+    awaited = NULL;
     if (other != NO_ONE) {
       notes[0] = has_note(other, ENDED);
       notes[1] = has_note(other, FAILED);
@@ -155,29 +166,31 @@ static uint64_t hash_of(const char *text) {
   return hash;
 }
 
-/* What ranks compare: the hash of a text and its complement, then the largest of all ranks. */
+/* What ranks compare, of a text: its hash and the complement of that, and the largest of all
+   ranks'. */
 typedef struct {
   char text[LONGEST];
   uint64_t own[2], largest[2];
   MPI_Request request;
 } Agreement;
 
-static void begin_agreement(const char *text, Agreement *a) {
+/* Returns what MPI says. */
+static int begin_agreement(const char *text, Agreement *a) {
   snprintf(a->text, sizeof a->text, "%s", text);
   a->own[0] = hash_of(text);
   a->own[1] = ~a->own[0];
-  MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, &a->request);
+  return MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, &a->request);
 }
 
 static int has_agreed(const Agreement *a) {
   return a->largest[0] == ~a->largest[1];
 }
 
-/* The texts of all ranks, LONGEST characters each. */
-static void gather_texts(const char *text, char *all) {
-  char own[LONGEST];
-  snprintf(own, sizeof own, "%s", text);
-  MPI_Allgather(own, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD);
+/* The texts of all ranks, and room for this one's, LONGEST characters each. Returns what MPI says.
+ */
+static int gather_texts(const char *text, char *own, char *all, MPI_Request *request) {
+  snprintf(own, LONGEST, "%s", text);
+  return MPI_Iallgather(own, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD, request);
 }
 
 /* Of what a rank says in an agreement, what tells that it has failed in a call of all. */
@@ -195,17 +208,20 @@ static void keep_failure(const char *all) {
   }
 }
 
-/* The agreement that was begun last. One that a rank has left while it waited for the others, as by
-   Ctrl-C, they finish without it. */
+/* The agreement that was begun last, and how many ranks have agreed on: as many on each rank. */
 static Agreement last;
-static enum { AGREED, DISAGREED, BEGUN, AWAITED } state;
+static enum { AGREED, DISAGREED, BEGUN } state;
+static uint64_t agreed;
 
-static void note_left(void) {
-  if (state == AWAITED && failure[0] == '\0')
-    snprintf(failure, sizeof failure, "rank %d was interrupted while ranks agreed", rank);
+static void fail_once(const char *what, const char *than) {
+  if (failure[0] == '\0') snprintf(failure, sizeof failure, "rank %d %s %.160s", rank, what, than);
 }
 
-static int where; /* a reference to the function that tells the place of a call, or LUA_NOREF */
+static void note_left(void) {
+  if (awaited != NULL) fail_once("was interrupted while it waited in", awaited);
+}
+
+static int where; /* a reference to the function that tells the place of a call */
 
 /* Pushes what is said where ranks disagree, of which the place takes longer than to agree. It must
    not raise: the others wait. */
@@ -222,8 +238,11 @@ static const char *push_text(lua_State *L, const char *what) {
 
 /* Raises what all say. What a rank that fails says is kept. */
 static void raise_disagreement(lua_State *L, const char *what) {
-  char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
-  gather_texts(push_text(L, what), all);
+  MPI_Request request;
+  const char *text = push_text(L, what);
+  char *own = lua_newuserdatauv(L, (size_t)(size + 1) * LONGEST, 0), *all = own + LONGEST;
+  check(L, gather_texts(text, own, all, &request), "MPI_Iallgather");
+  wait_for(L, &request, NO_ONE, lua_gettop(L), 0, "an agreement");
   keep_failure(all);
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -237,23 +256,27 @@ static void raise_disagreement(lua_State *L, const char *what) {
   lua_error(L);
 }
 
-/* Ends the agreement that was begun: raises on all ranks unless all do the same. */
-static void settle_last(lua_State *L) {
+static void check_step(lua_State *L) {
   note_left();
   if (failure[0] != '\0') {
     lua_pushfstring(L, "ranks are out of step: %s; the job can only end", failure);
     lua_error(L);
   }
-  if (state < BEGUN) return;
-  state = AWAITED;
-  wait_for(L, &last.request, NO_ONE, 0, 0, last.text);
+}
+
+/* Ends the agreement that was begun: raises on all ranks unless all do the same. */
+static void settle_last(lua_State *L) {
+  check_step(L);
+  if (state != BEGUN) return;
+  wait_for(L, &last.request, NO_ONE, NOWHERE, 0, last.text);
   state = has_agreed(&last) ? AGREED : DISAGREED;
   if (state == DISAGREED) raise_disagreement(L, last.text);
+  agreed++;
 }
 
 static void begin_last(lua_State *L, const char *what) {
   settle_last(L);
-  begin_agreement(what, &last);
+  check(L, begin_agreement(what, &last), "MPI_Iallreduce");
   state = BEGUN;
 }
 
@@ -263,15 +286,17 @@ static void agree_on(lua_State *L, const char *what) {
 }
 
 /* begin_agreement(what): goes on while ranks agree. Whatever is exchanged next settles that. */
-static int begin_agreeing(lua_State *L) {
+static int begin_agreement_of_call(lua_State *L) {
   begin_last(L, luaL_checkstring(L, 1));
   return 0;
 }
 
-/* settle(): raises on all ranks unless all began to agree on the same. */
+/* settle() --> how many times ranks have agreed. Raises on all unless all began to agree on the
+   same. */
 static int settle(lua_State *L) {
   settle_last(L);
-  return 0;
+  lua_pushinteger(L, (lua_Integer)agreed);
+  return 1;
 }
 
 /* agree(what) */
@@ -543,15 +568,29 @@ static int check_peer(lua_State *L) {
 
 /* --- the job ------------------------------------------------------------------------ */
 
+/* Until a request has ended, at the exit of the process, when nothing raises. */
+static void finish_at_exit(MPI_Request *request) {
+  int done = 0, has_warned = 0;
+  const double start = clc_now();
+  for (MPI_Test(request, &done, MPI_STATUS_IGNORE); !done;
+       MPI_Test(request, &done, MPI_STATUS_IGNORE)) {
+    clc_rest(clc_now() - start);
+    watch(clc_now() - start, &has_warned, END);
+  }
+}
+
 /* Says what each rank waits in while this one has ended, and ends the job. */
 static void report_disagreement(void) {
-  char *all = calloc((size_t)size, LONGEST);
+  MPI_Request request;
+  char *own = calloc((size_t)size + 1, LONGEST);
   fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
           size);
-  if (all != NULL) gather_texts(END, all);
-  for (int i = 0; all != NULL && i < size; i++)
-    fprintf(stderr, "  rank %d: %s\n", i, all + (size_t)i * LONGEST);
-  free(all);
+  if (own != NULL && gather_texts(END, own, own + LONGEST, &request) == MPI_SUCCESS) {
+    finish_at_exit(&request);
+    for (int i = 0; i < size; i++)
+      fprintf(stderr, "  rank %d: %s\n", i, own + (size_t)(i + 1) * LONGEST);
+  }
+  free(own);
   clc_rest(1); /* the others' errors come first where they are quick */
   abort_job(1);
 }
@@ -559,16 +598,10 @@ static void report_disagreement(void) {
 /* Waits until every rank has ended. Returns 0 where one of them is somewhere else, as each learns.
  */
 static int await_others(void) {
-  int done = 0, has_warned = 0;
-  const double start = clc_now();
   Agreement agreement;
   tell(ENDED);
-  begin_agreement(END, &agreement);
-  for (MPI_Test(&agreement.request, &done, MPI_STATUS_IGNORE); !done;
-       MPI_Test(&agreement.request, &done, MPI_STATUS_IGNORE)) {
-    clc_rest(clc_now() - start);
-    watch(clc_now() - start, &has_warned, END);
-  }
+  if (begin_agreement(END, &agreement) != MPI_SUCCESS) return 0;
+  finish_at_exit(&agreement.request);
   return has_agreed(&agreement);
 }
 
@@ -579,6 +612,7 @@ static void end_rank(int status, void *nothing) {
   MPI_Finalized(&is_ended);
   if (is_ended) return;
   note_left();
+  if (state == BEGUN) fail_once("ended in", last.text);
   if (status != 0) {
     fprintf(stderr, "clcompute: rank %d of %d ended with status %d: the job is ended\n", rank, size,
             status);
@@ -643,7 +677,7 @@ int luaopen_clcompute_ranks(lua_State *L) {
   static const luaL_Reg functions[] = {{"agree", agree},
                                        {"allgather", allgather},
                                        {"begin", begin},
-                                       {"begin_agreement", begin_agreeing},
+                                       {"begin_agreement", begin_agreement_of_call},
                                        {"fail", fail},
                                        {"finish", finish_send},
                                        {"check_peer", check_peer},

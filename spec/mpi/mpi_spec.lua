@@ -31,10 +31,17 @@ local function must_run(...)
   return output
 end
 
---- A test that needs MPI.
+--- A test that needs MPI; one that also needs POCL, for devices of a job.
 local function test(sentence, body)
-  helper.on_pocl(sentence, function()
+  it(sentence, function()
     if not has_mpi then return pending "no MPI" end
+    body()
+  end)
+end
+
+local function test_of_devices(sentence, body)
+  test(sentence, function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
     body()
   end)
 end
@@ -52,7 +59,7 @@ local GROUP = [[
   if not g.rank or g.rank == 0 then print(text) end ]]
 
 describe("clcompute.mpi", function()
-  test("sends numbers, strings, tables and buffers", function()
+  test_of_devices("sends numbers, strings, tables and buffers", function()
     local output = must_run(3, [[
       assert(w.size == 3 and w:allreduce(w.rank + 1) == 6 and w:allreduce(w.rank, "max") == 2)
       assert(w:bcast(w.rank == 1 and { a = { 1, 2.5, "x", false } } or nil, 1).a[3] == "x")
@@ -74,16 +81,15 @@ describe("clcompute.mpi", function()
   for _, of in ipairs(helper.long { { 1, 2, blocks }, { 2, 2, blocks }, { 3, 1, blocks }, { 2, 1, shares },
     { 1, 2, "share = { 1, 2 }" } } or { { 1, 2, blocks }, { 1, 2, shares }, { 1, 2, blocks, "off" } }) do
     local how = of[4] and ", all by messages" or ""
-    test(("has the results of one process, bit for bit: %dx%d, %s%s"):format(of[1], of[2], of[3], how), function()
-      if #cl.devices "portable" == 0 then return pending "no POCL" end
+    local sentence = ("has the results of one process, bit for bit: %dx%d, %s%s"):format(of[1], of[2], of[3], how)
+    test_of_devices(sentence, function()
       local script, count = GROUP:format(table.unpack(of)), of[1] * of[2]
       local here = helper.output("cl = require 'clcompute'\n" .. script, { POCL_DEVICES = ("pthread "):rep(count) })
       assert.equal(here, must_run(count, script, of[4] and "CLCOMPUTE_MPI_SHARED=" .. of[4]))
     end)
   end
 
-  test("measures the speed of ranks, who agree on their shares", function()
-    if #cl.devices "portable" == 0 then return pending "no POCL" end
+  test_of_devices("measures the speed of ranks, who agree on their shares", function()
     local output = must_run(2, [[
       local g = cl.group("portable", { share = "speed" })
       local a, shares = g:random("int", 1000, { seed = 1, high = 9 }), g.shares.vectors
@@ -93,8 +99,7 @@ describe("clcompute.mpi", function()
     assert.is_true(one ~= nil and one == other, output)
   end)
 
-  test("moves rectangles of every shape between all ranks, again and again", function()
-    if #cl.devices "portable" == 0 then return pending "no POCL" end
+  test_of_devices("moves rectangles of every shape between all ranks, again and again", function()
     local script = [[
       local g = cl.group "portable"
       local d, own, size = g.devices[1], w.rank + 1, w.size
@@ -126,8 +131,7 @@ describe("clcompute.mpi", function()
     assert.equal("well\n", must_run(3, script, "CLCOMPUTE_MPI_SHARED=off"))
   end)
 
-  test("moves pieces to ranks in turns, each to the one that it is for", function()
-    if #cl.devices "portable" == 0 then return pending "no POCL" end
+  test_of_devices("moves pieces to ranks in turns, each to the one that it is for", function()
     assert.equal("well\n", must_run(3, [[
       local g = cl.group "portable"
       local d = g.devices[1]
@@ -147,8 +151,7 @@ describe("clcompute.mpi", function()
       if w.rank == 0 then print "well" end ]]))
   end)
 
-  test("takes what a rank has sent that ended since, and goes on behind an exchange that failed on all", function()
-    if #cl.devices "portable" == 0 then return pending "no POCL" end
+  test_of_devices("takes what an ended rank has sent, and goes on behind an exchange that failed on all", function()
     local output = must_run(2, [[
       local g = cl.group "portable"
       local d = g.devices[1]
@@ -177,7 +180,7 @@ describe("clcompute.mpi", function()
     assert.equal("10000\n", output)
   end)
 
-  test("does not hang where a rank is not there that a rectangle goes to, or comes from", function()
+  test_of_devices("does not hang where a rank is not there that a rectangle goes to, or comes from", function()
     local script = [[
       local g = cl.group "portable"
       local a = g.devices[1]:full("int", 1 + w.rank, 3000, 2000)
@@ -251,13 +254,59 @@ describe("a job of MPI", function()
     assert.equal(2, select(2, output:gsub(pattern, "")), output)
   end)
 
-  test("raises where ranks differ in shapes of a group's operation", function()
+  test_of_devices("raises where ranks differ in shapes of a group's operation", function()
     local output, code = run(2, "local g = cl.group 'portable' cl.sum(g:zeros('int', 3 + w.rank))")
     assert.equal(1, code)
     assert.matches("rank 1: sum of int 4", output)
   end)
 
-  test("raises on all ranks where options or groups differ, and goes on", function()
+  test_of_devices("goes on with exchanges after calls that were different, of factors too", function()
+    assert.equal("disagree disagree disagree 3 well\n", must_run(2, [[
+      local g = cl.group("portable", { block = 8 })
+      local a, b = g:random("float", 40, 40, { seed = 1 }), g:random("float", 40, 3, { seed = 2 })
+      local function tell(...)
+        local ok, message = pcall(...)
+        return ok and "well" or message:match "ranks (%l+)" or message
+      end
+      local first = w.rank == 0 and tell(w.barrier, w) or tell(cl.sum, a)
+      local product = cl.gemm(a, a)
+      local f = cl.lu(a)
+      local second = tell(f.solve, f, w.rank == 0 and b or g:random("float", 40, 5))
+      local third = w.rank == 0 and tell(f.rcond, f) or tell(f.solve, f, b)
+      local x = f:solve(b)
+      local is_right = cl.norm2(cl.gemm(a, x) - b) < 1e-3 and cl.norm2(cl.gemm(a, a) - product) == 0
+      if w.rank == 0 then print(first, second, third, x.shape[2], is_right and "well") end]]):gsub("\t", " "))
+  end)
+
+  test("is out of step where a rank was interrupted in a wait", function()
+    local output, code = run(2, [[
+      local waits = { function() w:allreduce(1) end, function() w:recv(1) end }
+      if w.rank == 1 then os.execute "sleep 2" os.exit(0) end
+      os.execute "(sleep 0.5; kill -INT $PPID) &"
+      print(pcall(waits[tonumber(os.getenv "WAIT")]))
+      print(pcall(w.barrier, w))]], "WAIT=1")
+    assert.matches("false\t[^\n]*interrupted!", output)
+    assert.matches("out of step: rank 0 was interrupted while it waited in", output, 1, true)
+    assert.not_equal(0, code)
+  end)
+
+  test("sends strings of all lengths about that of a first message", function()
+    assert.equal("well\n", must_run(3, [[
+      for _, length in ipairs { 0, 1, 238, 239, 240, 247, 248, 249, 250, 5000, 70000 } do
+        local own = string.char(65 + w.rank):rep(length + w.rank)
+        for rank, text in ipairs(w:allgather(own)) do
+          assert(text == string.char(64 + rank):rep(length + rank - 1))
+        end
+        local before = (w.rank + 2) % 3
+        if w.rank == 0 then w:send(own, 1) end
+        assert(w:recv(before) == string.char(65 + before):rep(length + before))
+        if w.rank > 0 then w:send(own, (w.rank + 1) % 3) end
+        assert(w:bcast(w.rank == 1 and own or nil, 1) == ("B"):rep(length + 1))
+      end
+      if w.rank == 0 then print "well" end]]))
+  end)
+
+  test_of_devices("raises on all ranks where options or groups differ, and goes on", function()
     local output = must_run(2, [[
       local g, h = cl.group("portable", { block = 2 }), cl.group("portable", { block = 2 + w.rank })
       local a = g:random("float", 5, 5, { seed = 1 })
@@ -278,7 +327,7 @@ describe("a job of MPI", function()
     assert.equal("well\n", output)
   end)
 
-  test("raises on all ranks what one of them fails with in a call", function()
+  test_of_devices("raises on all ranks what one of them fails with in a call", function()
     local script = [[
       local g = cl.group("portable", { block = 2 })
       local a, f = g:random("float", 21, 21, { seed = 1 }), nil
@@ -300,7 +349,7 @@ describe("a job of MPI", function()
     end
   end)
 
-  test("goes on where all have failed alike, or what one fails with is shared", function()
+  test_of_devices("goes on where all have failed alike, or what one fails with is shared", function()
     assert.equal("well\n", must_run(2, [[
       local g = cl.group("portable", { block = 2 })
       for _ = 1, 2 do
@@ -332,7 +381,7 @@ describe("a job of MPI", function()
     assert.matches("rank 0 of 2 waited 1 s in barrier", output)
   end)
 
-  test("refuses what does not fit the buffer that is to receive it", function()
+  test_of_devices("refuses what does not fit the buffer that is to receive it", function()
     local output = must_run(2, [[
       local d = mpi.device "portable"
       if w.rank == 0 then w:send(d:zeros("float", 10), 1)
@@ -354,7 +403,7 @@ end)
 
 describe("an example of ranks", function()
   for name, arguments in pairs { ranks_pi = "100000", ranks_stencil = "33 20" } do
-    test(name .. " has the same result for every number of ranks", function()
+    test_of_devices(name .. " has the same result for every number of ranks", function()
       local command = ("CLCOMPUTE_DEVICE=portable %s examples/%s.lua %s"):format(helper.lua, name, arguments)
       local one, is_well = helper.shell(command)
       assert.is_true(is_well, one)

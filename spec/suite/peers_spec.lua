@@ -11,6 +11,7 @@ local report = require "clcompute.report"
 local suite = require "clcompute.suite"
 
 local d = helper.device()
+local NEEDS_CUDA = "beside a GPU the report asks for CUDA's libraries"
 
 local SMALL = {
   gemm = { { m = 5, n = 7, k = 3 }, { m = 4, n = 3, k = 5, batch = 3 }, { n = 9, precision = "tf32" } },
@@ -99,7 +100,7 @@ describe("what is measured against others", function()
     assert.same({ "ok", "cuBLAS", true }, { rows[1].status, rows[1].against, rows[1].checked })
     assert.matches("^no CUDA: ", rows[1].reason)
     assert.is_nil(rows[1].times)
-  end)
+  end, NEEDS_CUDA)
 
   it("is no report on a GPU of NVIDIA's where CUDA is missing, and names the groups for one", function()
     local nowhere = { type = "gpu", platform = "NVIDIA CUDA", name = "none", place = "0:4711" }
@@ -189,7 +190,7 @@ describe("what is measured against others", function()
   helper.on_cpu("names the groups where one is asked for that there is not", function()
     helper.raises({ "peers", "'dot, n'", "sgemm, n = 128" }, suite.report, "peers",
       { devices = { d }, groups = { "sgemm", "dot, n" } })
-  end)
+  end, NEEDS_CUDA)
 
   helper.on_cpu("is a report with ratios", function()
     if not library then return pending "OpenBLAS is not installed" end
@@ -202,7 +203,7 @@ describe("what is measured against others", function()
     assert.near(2 * 8 ^ 3, 1e9 * rows[1].peer_gflops * rows[1].peer_value, 1e-6)
     assert.near(rows[1].times, rows[2].times, 1e-9 * rows[1].times)
     assert.matches("tiny", report.text(document), 1, true)
-  end)
+  end, NEEDS_CUDA)
 end)
 
 describe("loop nests beside others", function()
@@ -277,7 +278,7 @@ describe("loop nests beside others", function()
     local least = math.min(rows[1].times, rows[1].also_times, rows[2].times)
     assert.matches(("least %.2f"):format(least), rows[3].line, 1, true)
     assert.equal("must", rows[3].reached)
-  end)
+  end, NEEDS_CUDA)
 
   it("have a line for every further function in both types", function()
     local found = {}
@@ -300,7 +301,7 @@ describe("loop nests beside others", function()
     assert.near(rows[2].times, rows[2].peer_value / rows[2].value, 1e-9 * rows[2].times)
     assert.is_number(rows[2].launches)
     assert.matches("Loop nests", report.text(document), 1, true)
-  end)
+  end, NEEDS_CUDA)
 
   helper.on_cpu("fail with the reason where the result is wrong", function()
     local loops = require "clcompute.loops"
@@ -316,5 +317,5 @@ describe("loop nests beside others", function()
     assert.matches("bound", rows[1].reason)
     assert.is_nil(rows[1].times)
     assert.is_true(rows[1].peer_value >= 0)
-  end)
+  end, NEEDS_CUDA)
 end)

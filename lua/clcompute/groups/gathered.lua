@@ -55,15 +55,15 @@ local methods = Factors.methods
 --- What a function of the device's own factors returns, on all ranks.
 local function of_own(self, where, f)
   if self.is_released then error(("%s: factors are released"):format(where), 0) end
-  local ranks = self.group.ranks
-  return ranks:together(where, ranks.from, ranks, self.group.layout.home, function() return f(self.own) end)
+  local ranks, words = self.group.ranks, ("%s of %d rows"):format(where, self.n)
+  return ranks:together(words, ranks.from, ranks, self.group.layout.home, function() return f(self.own) end)
 end
 
 function methods:solve(b)
   if self.is_released then error("solve: factors are released", 0) end
   spread.check(b, "solve", "b")
   check_group("solve", b, self.group)
-  return self.group.ranks:together("solve", function()
+  return self.group.ranks:together(("solve of %s"):format(spread.words(b)), function()
     return (solve(b, function(own) return self.own:solve(own) end))
   end)
 end

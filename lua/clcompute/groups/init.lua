@@ -83,7 +83,7 @@ end
 
 --- What ranks must agree on of an argument: shapes, dtypes and layouts, numbers, texts, and tables of these.
 local function words_of(value, depth)
-  if spread.is_one(value) then return value.dtype .. " " .. table.concat(value.place.shape, "x") end
+  if spread.is_one(value) then return spread.words(value) end
   local kind = math.type(value) or type(value)
   if kind == "float" then return ("%.17g"):format(value) end
   if kind ~= "table" or getmetatable(value) or depth > 2 then

@@ -13,7 +13,7 @@ Ranks.__index = Ranks
 
 local segments -- of the ranks of this machine, once they were asked for; false: there are none
 local mailboxes = setmetatable({}, { __mode = "k" }) -- by device
-local exchanges = 0 -- the number of the last one, the same on all ranks
+local exchange = 0 -- the number of the last one, the same on all ranks
 local under_way -- the last one, until it was delivered: {mailbox=, ranks=}
 
 --- Where ranks of this machine leave for each other what goes from device to device; nil where they share no memory.
@@ -59,14 +59,17 @@ local function finish(ranks, words, ok, ...)
   error(..., 0)
 end
 
---- Exchanges of each call have numbers of their own, wherever ranks failed in the one before. Devices compute while
--- ranks agree: they exchange nothing before they have.
+--- Begins to agree, and calls f meanwhile.
+local function call_together(ranks, words, f, ...)
+  if ranks.world.ranks then ranks.world.ranks.begin_agreement(words) end
+  ranks.is_together = true
+  return f(...)
+end
+
+--- Devices compute while ranks agree: they exchange nothing before they have. A call within a call is part of it.
 function Ranks:together(words, f, ...)
   if self.is_together then return f(...) end
-  if self.world.ranks then self.world.ranks.begin_agreement(words) end
-  exchanges = (exchanges >> 32) + 1 << 32
-  self.is_together = true
-  return finish(self, words, pcall(f, ...))
+  return finish(self, words, pcall(call_together, self, words, f, ...))
 end
 
 --- What a rank's function returns, packed; or its error, which all raise.
@@ -181,18 +184,23 @@ local function deliver()
   under_way = nil
 end
 
+--- The number of an exchange, behind those of all calls on which ranks agreed before, wherever they failed in one.
+local function next_exchange(ranks)
+  local agreed = ranks and ranks.settle() or 0
+  return math.max(exchange, agreed << 24) + 1
+end
+
 --- Begins to move to and from ranks of this machine; what goes to other machines, or comes from them, has come when it
 -- returns.
 function Ranks:begin(list, is_ready)
   deliver()
-  if self.world.ranks then self.world.ranks.settle() end
-  exchanges = exchanges + 1
+  exchange = next_exchange(self.world.ranks)
   local sent, coming, far = sort_out(self, list)
   if #sent + #coming > 0 then
     for _, m in ipairs(sent) do
       self.bytes = self.bytes + operands.sizes[m.source.dtype] * m.size[1] * m.size[2]
     end
-    internal.post(self.mailbox, exchanges, sent, coming, is_ready)
+    internal.post(self.mailbox, exchange, sent, coming, is_ready)
     under_way = { mailbox = self.mailbox, ranks = self.world.ranks }
   end
   move_far(self, far)

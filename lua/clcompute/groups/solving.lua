@@ -205,7 +205,7 @@ end
 function methods:solve(b)
   local f = check(self, "solve")
   local columns = check_right("solve", b, f.w)
-  return f.w.group.ranks:together(("solve of %d columns"):format(columns), function()
+  return f.w.group.ranks:together(("solve of %s"):format(spread.words(b)), function()
     local x = spread.empty(f.w.group, f.w.dtype, b.shape)
     if b.bytes > 0 then x:write(substitution.solve(f, b:string(), columns)) end
     return x
@@ -221,7 +221,7 @@ end
 
 function methods:rcond()
   local f = check(self, "rcond")
-  return f.w.group.ranks:together("rcond", rcond_of, f)
+  return f.w.group.ranks:together(("rcond of %d rows"):format(f.w.place.rows), rcond_of, f)
 end
 
 local function release(f)

@@ -49,6 +49,9 @@ function spread.empty(group, dtype, shape)
   return spread.make(group, dtype, shape, function(_, device, own) return device:empty(dtype, table.unpack(own)) end)
 end
 
+--- What ranks agree on of one.
+function spread.words(a) return a.dtype .. " " .. table.concat(a.place.shape, "x") end
+
 function spread.check(value, where, name)
   if not spread.is_one(value) then
     fail("%s: %s: spread buffer expected, got %s; g:buffer(b) spreads a buffer", where, name, type(value))

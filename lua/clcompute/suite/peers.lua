@@ -19,7 +19,7 @@ local peers = {}
 
 local ROUNDS = { cpu = { full = 9, quick = 7 }, gpu = { full = 7, quick = 5 } }
 local SPIN = 0.2 -- seconds until OpenBLAS' idle threads sleep, and more
-local SPIN_OF_NESTS = 0.05 -- seconds until those of OpenMP, 8 ms or more, and POCL sleep; OpenBLAS does not run beside nests
+local SPIN_OF_NESTS = 0.05 -- seconds until those of OpenMP sleep, 8 ms or more; OpenBLAS does not run beside nests
 local RUN = 0.03 -- seconds of a run, about; on a GPU
 local RUN_ON_GPU = 0.01
 local PACE = 50e9 -- operations or bytes a second, and
