@@ -45,7 +45,7 @@ static int make_kernel(clc_Teller *t, cl_context context, cl_device_id id) {
   return t->kernel != NULL;
 }
 
-/* Returns the code of a call of OpenCL, which may be told. */
+/* Returns the code of the last call of OpenCL; *call, unless `call` is NULL, is its name. */
 static cl_int launch(cl_kernel kernel, cl_command_queue queue, cl_mem from, size_t first,
                      size_t words, const void *to, const char **call) {
   const size_t one = 1;

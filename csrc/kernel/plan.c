@@ -53,9 +53,9 @@ static void divide_range(const clc_Range *r, const clc_Limits *m, size_t group[3
   }
 }
 
-/* Whether a row of `rows` may be a group, each of which takes a driver some 60 ns. */
+/* Whether a long row of `rows` may be a group, each of which takes a driver some 60 ns. */
 static int suits_rows(const clc_Limits *m, size_t n, size_t rows) {
-  return m->unsplittable == NULL && !m->sees_group && !m->keeps_arrays &&
+  return m->unsplittable == NULL && !m->sees_group && !m->keeps_arrays && n > LARGEST &&
          n <= most_along(m, 0, m->max_group) && rows >= ENOUGH * m->units;
 }
 

@@ -220,7 +220,8 @@ int clc_hasarrays(const char *text) {
     const char c = *t.start;
     parens += c == '(' ? 1 : c == ')' ? -1 : 0;
     is_shared = is_one_of(t, shared) || (is_shared && strchr(";{}", c) == NULL);
-    if (c == '[' && !is_shared && declares_array(before, parens)) return 1;
+    if (c == '[' && (!is_shared || *before[1].start == '*') && declares_array(before, parens))
+      return 1;
     memmove(before + 1, before, 3 * sizeof *before);
   }
   return 0;

@@ -6,7 +6,7 @@ local SOURCE = [[
 kernel void tell(int n) { printf("%d of %d\n", (int)get_global_id(0), n); }
 #define SAY(text) printf(text)
 static void deep(void) { SAY("deep\n"); }
-kernel void calls(int n) { deep(); }
+kernel void calls(int unused) { deep(); } // NVIDIA tells no types beside a kernel without parameters
 kernel void silent(int n) { }
 ]]
 

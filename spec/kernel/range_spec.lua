@@ -21,6 +21,7 @@ local COUNT = [[
     atomic_inc(&c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))]);
   }
   kernel void touch(global int *c) { c[0] = 1; }
+  kernel void meets(global int *c) { c[get_global_id(0)] = 1; barrier(CLK_GLOBAL_MEM_FENCE); }
 ]]
 
 local function text(sizes) return table.concat(sizes, "x") end
@@ -75,8 +76,10 @@ helper.describe_each("a range", function(d)
 
   it("without a group on a CPU has few launches, fixed groups where they are few, others where not", function()
     if d.type ~= "cpu" then return pending "another device" end
+    local keeps = d:program("kernel void keeps(global int *c, int n) { int t[3] = { 0 }; t[n] = 1; *c = t[0]; }").keeps
+    local kernel = keeps
     local function plan(...)
-      local _, parts = internal.plan_range({ ... }, p.count)
+      local _, parts = internal.plan_range({ ... }, kernel)
       for i, part in ipairs(parts) do parts[i] = text(part.global) .. " by " .. text(part.group) end
       return table.concat(parts, ", ")
     end
@@ -88,17 +91,48 @@ helper.describe_each("a range", function(d)
     assert.equal("61x2000 by 61x4", plan(61, 2000))
     assert.equal("1536x2990 by 256x1, 163x2990 by 163x1", plan(1699, 2990))
     assert.equal("5x50x40 by 5x50x1", plan(5, 50, 40))
-    for _ = 1, 300 do
+    kernel = p.count -- whose work-items keep no arrays: whole rows, where there are enough
+    assert.equal("500x500 by 500x1", plan(500, 500))
+    assert.equal("900x30x40 by 900x1x1", plan(900, 30, 40))
+    assert.equal("61x2000 by 61x4", plan(61, 2000))
+    assert.equal("512x3000 by 256x1", plan(512, 3000))
+    kernel = p.meets
+    assert.equal("500x500 by 250x1", plan(500, 500))
+    for i = 1, 300 do
       local global, items = { math.random(3000), math.random(3000), math.random(40) }, 0
-      local _, parts = internal.plan_range(global, p.count)
+      local _, parts = internal.plan_range(global, i % 2 == 0 and p.count or keeps)
+      local most = i % 2 == 0 and d.max_group_size or 256
       for _, part in ipairs(parts) do
         items = items + part.global[1] * part.global[2] * part.global[3]
-        assert.is_true(part.group[1] * part.group[2] * part.group[3] <= 256)
-        for i = 1, 3 do assert.equal(0, part.global[i] % part.group[i]) end
+        assert.is_true(part.group[1] * part.group[2] * part.group[3] <= most)
+        for k = 1, 3 do assert.equal(0, part.global[k] % part.group[k]) end
       end
       assert.equal(global[1] * global[2] * global[3], items)
       assert.is_true(#parts <= 2)
     end
+  end)
+
+  it("goes by whole rows of a kernel only where no text may keep an array for a work-item", function()
+    if d.type ~= "cpu" then return pending "another device" end
+    local function keeps(body, before)
+      local program = d:program((before or "") .. " kernel void k(global float *x, int n) { int i = get_global_id(0); "
+        .. body .. " }")
+      local _, parts = internal.plan_range({ 900, 900 }, program.k)
+      return parts[1].group[1] < 900
+    end
+    for _, body in ipairs { "x[i] = 2 * x[i + 1];", "float s = x[i] * x[i + 1]; x[0] = s; x[i] = n * x[n];",
+      "if (n) x[i] = 1; else x[i] = 2; switch (n) { case 1: x[1] = 1; } do x[i] = 2; while (0); return;" } do
+      assert.is_false(keeps(body), body)
+    end
+    assert.is_false(keeps("x[i] = c[n];", "constant float c[3] = { 1, 2, 3 };"))
+    for body, before in pairs {
+      ["float t[4]; t[n] = x[i]; x[i] = t[0];"] = "", ["float s = 1, t[4]; t[n] = s; x[i] = t[0];"] = "",
+      ["global float *t[4]; t[n] = x; x[i] = t[0][0];"] = "", ["const float *t[2]; x[i] = t[0] == 0;"] = "",
+      ["ARRAY(t); t[n] = x[i]; x[i] = t[0];"] = "#define ARRAY(t) float t[4]\n",
+      ["T t; t[n] = x[i]; x[i] = t[0];"] = "typedef float T[4];",
+      ["struct S s; s.t[n] = x[i]; x[i] = s.t[0];"] = "struct S { float t[4]; };",
+      ["x[i] = f(n);"] = "float f(int n) { float t[9]; for (int i = 0; i < 9; i++) t[i] = i; return t[n]; }",
+    } do assert.is_true(keeps(body, before), body) end
   end)
 
   it("is prepared once for every kernel and device", function()

@@ -45,7 +45,7 @@ function Ranks:agree(...)
 end
 
 --- Ranks have agreed on a call at its end at the latest. One that failed leaves nothing under way, nor in slots where
--- all have failed alike.
+-- all have failed alike; where they disagree nothing was posted.
 local function finish(ranks, words, ok, ...)
   ranks.is_together = false
   if ok then
