@@ -285,9 +285,38 @@ static void agree_on(lua_State *L, const char *what) {
   settle_last(L);
 }
 
-/* begin_agreement(what): goes on while ranks agree. Whatever is exchanged next settles that. */
-static int begin_agreement_of_call(lua_State *L) {
-  begin_last(L, luaL_checkstring(L, 1));
+/* In a call of all ranks, from the beginning of its agreement to its end. */
+static int in_call;
+
+/* Tells of a failure in a call of all, some of which may wait for this rank. Raises on all ranks
+   unless all have failed in the same way, which a disagreement is. */
+static void fail_together(lua_State *L, const char *message) {
+  const char *what = lua_pushfstring(L, FAILURE "%s", message);
+  in_call = 0;
+  note_left();
+  if (failure[0] != '\0' || state == DISAGREED) return;
+  settle_last(L);
+  tell(FAILED);
+  agree_on(L, what);
+  hear(FAILED);
+}
+
+/* The other ranks know nothing of a call that begins within one. */
+static void check_alone(lua_State *L) {
+  static const char message[] =
+      "a call of all ranks in another one, as by a finalizer or a hook, or behind one that was "
+      "left";
+  if (!in_call) return;
+  fail_together(L, message);
+  luaL_error(L, message);
+}
+
+/* begin_call(what): goes on while ranks agree. Whatever is exchanged next settles that. */
+static int begin_call(lua_State *L) {
+  const char *what = luaL_checkstring(L, 1);
+  check_alone(L);
+  begin_last(L, what);
+  in_call = 1;
   return 0;
 }
 
@@ -299,22 +328,24 @@ static int settle(lua_State *L) {
   return 1;
 }
 
-/* agree(what) */
-static int agree(lua_State *L) {
-  agree_on(L, luaL_checkstring(L, 1));
+/* end_call(): raises on all unless all began to agree on the same. */
+static int end_call(lua_State *L) {
+  in_call = 0;
+  settle_last(L);
   return 0;
 }
 
-/* fail(message): this rank has failed in a call of all, some of which may wait for it. Raises on
-   all ranks unless all have failed in the same way, which a disagreement is. */
-static int fail(lua_State *L) {
-  const char *what = lua_pushfstring(L, FAILURE "%s", luaL_checkstring(L, 1));
-  note_left();
-  if (failure[0] != '\0' || state == DISAGREED) return 0;
-  settle_last(L);
-  tell(FAILED);
+/* agree(what) */
+static int agree(lua_State *L) {
+  const char *what = luaL_checkstring(L, 1);
+  check_alone(L);
   agree_on(L, what);
-  hear(FAILED);
+  return 0;
+}
+
+/* fail(message): this rank has failed in a call of all. */
+static int fail(lua_State *L) {
+  fail_together(L, luaL_checkstring(L, 1));
   return 0;
 }
 
@@ -677,7 +708,8 @@ int luaopen_clcompute_ranks(lua_State *L) {
   static const luaL_Reg functions[] = {{"agree", agree},
                                        {"allgather", allgather},
                                        {"begin", begin},
-                                       {"begin_agreement", begin_agreement_of_call},
+                                       {"begin_call", begin_call},
+                                       {"end_call", end_call},
                                        {"fail", fail},
                                        {"finish", finish_send},
                                        {"check_peer", check_peer},

@@ -278,6 +278,38 @@ describe("a job of MPI", function()
       if w.rank == 0 then print(first, second, third, x.shape[2], is_right and "well") end]]):gsub("\t", " "))
   end)
 
+  test_of_devices("fails alike on all in what one rank would find, and goes on", function()
+    assert.equal("float or double buffers expected; no elements along axis 1; no elements along axis 1; 25\n", must_run(2, [[
+      local g, list = cl.group "portable", {}
+      local i, none = g:full("int", 1, 5, 5), g:zeros("float", 0, 4)
+      for k, f in ipairs { function() cl.gemm(i, i) end, function() cl.min(none, { axis = 1 }) end,
+        function() cl.reduce("a + b", none, { axis = 1 }) end } do
+        list[k] = select(2, pcall(f)):match ": ([^:,]+)[^:]*$"
+      end
+      list[4] = cl.sum(i)
+      if w.rank == 0 then print(table.concat(list, "; ")) end]]))
+  end)
+
+  test_of_devices("is out of step where a finalizer calls within a call", function()
+    local output = run(2, [[
+      local g = cl.group "portable"
+      local x = g:full("float", 1, 1000)
+      if w.rank == 1 then
+        local sum = cl.sum
+        debug.sethook(function()
+          if debug.getinfo(2, "S").short_src:find("groups/combining", 1, true) then
+            debug.sethook()
+            print(pcall(sum, x))
+          end
+        end, "l")
+      end
+      print(pcall(cl.sum, x))
+      print(pcall(w.barrier, w))]])
+    assert.matches("rank 1: failed: a call of all ranks in another one", output, 1, true)
+    assert.matches("ranks are out of step: rank 1 failed", output, 1, true)
+    assert.not_matches("true", output)
+  end)
+
   test("is out of step where a rank was interrupted in a wait", function()
     local output, code = run(2, [[
       local waits = { function() w:allreduce(1) end, function() w:recv(1) end }

@@ -234,6 +234,7 @@ function combining.reduce(operation, x, o)
   o = o and options.check("reduce", o, REDUCE) or NONE
   local given, first = elementwise.align("reduce", spread.is_one(x) and { x = x } or x)
   local g = operations.along_axis.read("reduce", o, first)
+  if g and not o.init then lines.check_some("reduce", g) end
   if g then first = elementwise.settled(first) end -- as its elements are then
   local function of_rank(operands, how, rank)
     how.map, how.dtype, how.preamble = elementwise.localize(o.map, first.place, rank), o.dtype, o.preamble

@@ -85,7 +85,7 @@ end
 local function words_of(value, depth)
   if spread.is_one(value) then return spread.words(value) end
   local kind = math.type(value) or type(value)
-  if kind == "float" then return ("%.17g"):format(value) end
+  if kind == "float" then return ("%.17g (float)"):format(value) end
   if kind ~= "table" or getmetatable(value) or depth > 2 then
     return (kind == "userdata" or kind == "table" or kind == "function") and type_of(value) or tostring(value)
   end

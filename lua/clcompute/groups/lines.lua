@@ -122,8 +122,14 @@ local function keeping(g) return { axis = g.axis, keep = true } end
 local COMBINED = { sum = "sum", asum = "sum", norm2 = "norm2", min = "min", max = "max", count = "sum", any = "max",
   all = "min" }
 
+--- Raises, on all ranks, where results need an element that there is not: those without a part would not learn.
+function lines.check_some(where, g)
+  if g.n == 0 and g.outer * g.inner > 0 then fail("%s: no elements along axis %d", where, g.axis) end
+end
+
 --- One of the operations above, of a buffer.
 function lines.named(where, x, g)
+  if where == "min" or where == "max" then lines.check_some(where, g) end
   x = elementwise.settled(x)
   return shaped(g, reduce(x, g, function(piece) return (core[where](piece, keeping(g))) end,
     by(core[COMBINED[where]]))[1])
@@ -202,16 +208,12 @@ local function moments(x, g)
   end)
 end
 
-local function check_some(where, g)
-  if g.n == 0 and g.outer * g.inner > 0 then fail("%s: no elements along axis %d", where, g.axis) end
-end
-
 local function stored(x, g, text, given)
   return shaped(g, elementwise.map(text, given, { dtype = operands.floating(x.dtype) }))
 end
 
 function lines.mean(x, g)
-  check_some("mean", g)
+  lines.check_some("mean", g)
   x = elementwise.settled(x)
   local real = real_of(x)
   local total = reduce(x, g, function(piece)
@@ -223,7 +225,7 @@ function lines.mean(x, g)
 end
 
 function lines.var(where, x, g, ddof)
-  check_some(where, g)
+  lines.check_some(where, g)
   if not (ddof >= 0 and (ddof < g.n or g.n == 0)) then
     fail("%s: option 'ddof': 0 .. %d expected, less than there are elements, got %s", where, g.n - 1, ddof)
   end

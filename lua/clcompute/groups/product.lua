@@ -209,6 +209,9 @@ function product.gemm(a, b, o)
   check_matrix(a, "a")
   check_matrix(b, "b")
   if a.group ~= b.group or a.dtype ~= b.dtype then fail "gemm: a and b are of different groups or dtypes" end
+  if a.dtype ~= "float" and a.dtype ~= "double" then -- as ranks without a part of small ones would not learn
+    fail("gemm: float or double buffers expected, got %s", a.dtype)
+  end
   if (o.beta or 0) ~= 0 and not o.c then fail "gemm: option 'beta' needs 'c'" end
   a = o.transa and product.transpose(a) or elementwise.settled(a)
   b = o.transb and product.transpose(b) or elementwise.settled(b)

@@ -49,7 +49,7 @@ end
 local function finish(ranks, words, ok, ...)
   ranks.is_together = false
   if ok then
-    if ranks.world.ranks then ranks.world.ranks.settle() end
+    if ranks.world.ranks then ranks.world.ranks.end_call() end
     return ...
   end
   if ranks.mailbox then internal.abandon(ranks.mailbox) end
@@ -61,14 +61,13 @@ end
 
 --- Begins to agree, and calls f meanwhile.
 local function call_together(ranks, words, f, ...)
-  if ranks.world.ranks then ranks.world.ranks.begin_agreement(words) end
+  if ranks.world.ranks then ranks.world.ranks.begin_call(words) end
   ranks.is_together = true
   return f(...)
 end
 
---- Devices compute while ranks agree: they exchange nothing before they have. A call within a call is part of it.
+--- Devices compute while ranks agree: they exchange nothing before they have.
 function Ranks:together(words, f, ...)
-  if self.is_together then return f(...) end
   return finish(self, words, pcall(call_together, self, words, f, ...))
 end
 
