@@ -160,9 +160,10 @@ static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, 
 
 /* --- agreement ---------------------------------------------------------------- */
 
-static uint64_t hash_of(const char *text) {
+static uint64_t hash_of(const char *bytes, size_t length) {
   uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-  for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
   return hash;
 }
 
@@ -174,10 +175,10 @@ typedef struct {
   MPI_Request request;
 } Agreement;
 
-/* Returns what MPI says. */
-static int begin_agreement(const char *text, Agreement *a) {
+/* What is behind a 0 is compared, and not told. Returns what MPI says. */
+static int begin_agreement(const char *text, size_t length, Agreement *a) {
   snprintf(a->text, sizeof a->text, "%s", text);
-  a->own[0] = hash_of(text);
+  a->own[0] = hash_of(text, length);
   a->own[1] = ~a->own[0];
   return MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, &a->request);
 }
@@ -274,14 +275,14 @@ static void settle_last(lua_State *L) {
   agreed++;
 }
 
-static void begin_last(lua_State *L, const char *what) {
+static void begin_last(lua_State *L, const char *what, size_t length) {
   settle_last(L);
-  check(L, begin_agreement(what, &last), "MPI_Iallreduce");
+  check(L, begin_agreement(what, length, &last), "MPI_Iallreduce");
   state = BEGUN;
 }
 
 static void agree_on(lua_State *L, const char *what) {
-  begin_last(L, what);
+  begin_last(L, what, strlen(what));
   settle_last(L);
 }
 
@@ -313,9 +314,10 @@ static void check_alone(lua_State *L) {
 
 /* begin_call(what): goes on while ranks agree. Whatever is exchanged next settles that. */
 static int begin_call(lua_State *L) {
-  const char *what = luaL_checkstring(L, 1);
+  size_t length;
+  const char *what = luaL_checklstring(L, 1, &length);
   check_alone(L);
-  begin_last(L, what);
+  begin_last(L, what, length);
   in_call = 1;
   return 0;
 }
@@ -337,9 +339,11 @@ static int end_call(lua_State *L) {
 
 /* agree(what) */
 static int agree(lua_State *L) {
-  const char *what = luaL_checkstring(L, 1);
+  size_t length;
+  const char *what = luaL_checklstring(L, 1, &length);
   check_alone(L);
-  agree_on(L, what);
+  begin_last(L, what, length);
+  settle_last(L);
   return 0;
 }
 
@@ -631,7 +635,7 @@ static void report_disagreement(void) {
 static int await_others(void) {
   Agreement agreement;
   tell(ENDED);
-  if (begin_agreement(END, &agreement) != MPI_SUCCESS) return 0;
+  if (begin_agreement(END, strlen(END), &agreement) != MPI_SUCCESS) return 0;
   finish_at_exit(&agreement.request);
   return has_agreed(&agreement);
 }

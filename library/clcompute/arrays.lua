@@ -111,7 +111,9 @@ function cl.all(condition, x, options) end
 ---@field operands? table<string, number|clcompute.Buffer> further ones of the condition, by their names
 
 ---The elements of a where a condition holds, those of b elsewhere. Queued. Conditions as in `cl.compact`; `a` and `b` are the
----operands there, and `x` is the first of them that is a buffer. The result has the dtype that `cl.map` gives it.
+---operands there, and `x` is the first of them that is a buffer. The result has the dtype that `cl.map` gives
+---to a and b alone: a mask and what only the condition mentions choose. Of two numbers and a mask it is int, or float; of two
+---numbers and a condition that of its operands.
 ---
 ---Shapes that differ go together as those of operators do: an extent of 1 or a missing one goes with any other.
 ---

@@ -96,7 +96,9 @@ function counting.where(text, a, b, o)
   check_choice("argument 3", b)
   local given, plain = operands_of(text, a, b, o.operands)
   local expression = ("(%s) != 0 ? %s : %s"):format(plain, choice("a", a), choice("b", b))
-  return operations.mapping.all("where", expression, given, { out = o.out, dtype = o.dtype })
+  local is_mask, has_buffer = type(text) ~= "string", type(a) == "userdata" or type(b) == "userdata"
+  return operations.mapping.all("where", expression, given, { out = o.out, dtype = o.dtype },
+    (is_mask or has_buffer) and CHOICES or nil)
 end
 
 return counting

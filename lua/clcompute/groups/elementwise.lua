@@ -148,6 +148,7 @@ function elementwise.operate(name, f, a, b)
         table.concat(value.shape, "x"))
     end
   end
+  spread.agree(like.group, "'" .. name .. "'", a, b)
   local operands, first = elementwise.align(name, { a = a, b = b })
   local pieces, dtype = {}, nil
   for rank in pairs(first.pieces) do

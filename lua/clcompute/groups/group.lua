@@ -155,20 +155,26 @@ local function check_shape(where, dtype, ...)
   return table.move(shape, 1, n, 1, {})
 end
 
+--- Checks a call that makes a buffer, which is the same on all ranks.
+local function begin(g, where, ...)
+  check(g, where)
+  spread.agree(g, where, ...)
+end
+
 function methods:empty(dtype, ...)
-  check(self, "empty")
+  begin(self, "empty", dtype, ...)
   return spread.empty(self, dtype, check_shape("empty", dtype, ...))
 end
 
 function methods:zeros(dtype, ...)
-  check(self, "zeros")
+  begin(self, "zeros", dtype, ...)
   return spread.make(self, dtype, check_shape("zeros", dtype, ...), function(_, device, shape)
     return device:zeros(dtype, table.unpack(shape))
   end)
 end
 
 function methods:full(dtype, value, ...)
-  check(self, "full")
+  begin(self, "full", dtype, value, ...)
   return spread.make(self, dtype, check_shape("full", dtype, ...), function(_, device, shape)
     return device:full(dtype, value, table.unpack(shape))
   end)
@@ -178,8 +184,11 @@ local function any_device(g) return (select(2, next(g.ranks.devices))) end
 
 --- Spreads a buffer of one device.
 local function spread_out(g, buffer)
-  local new = spread.empty(g, buffer.dtype, buffer.shape)
-  if buffer.bytes > 0 then new:write(buffer:string()) end
+  local new, bytes = spread.empty(g, buffer.dtype, buffer.shape), buffer:string()
+  if g.rank then -- the bytes count, and are not shown
+    g.ranks:agree("a buffer of %s %s of the same values\0%s", buffer.dtype, table.concat(buffer.shape, "x"), bytes)
+  end
+  if buffer.bytes > 0 then new:write(bytes) end
   return new
 end
 
@@ -198,22 +207,22 @@ function methods:buffer(values, ...)
 end
 
 function methods:linspace(a, b, n, dtype)
-  check(self, "linspace")
+  begin(self, "linspace", a, b, n, dtype)
   return spread_made(self, any_device(self):linspace(a, b, n, dtype))
 end
 
 function methods:arange(first, last, step, dtype)
-  check(self, "arange")
+  begin(self, "arange", first, last, step, dtype)
   return spread_made(self, any_device(self):arange(first, last, step, dtype))
 end
 
 function methods:eye(n, m, dtype)
-  check(self, "eye")
+  begin(self, "eye", n, m, dtype)
   return spread_made(self, any_device(self):eye(n, m, dtype))
 end
 
 function methods:permutation(n, o)
-  check(self, "permutation")
+  begin(self, "permutation", n, o)
   return spread_made(self, any_device(self):permutation(n, o))
 end
 
@@ -249,7 +258,7 @@ local function fill_random(a, rank, law)
 end
 
 function methods:random(dtype, ...)
-  check(self, "random")
+  begin(self, "random", dtype, ...)
   local given = table.pack(...)
   while given.n > 0 and given[given.n] == nil do given.n = given.n - 1 end
   local law = type(given[given.n]) == "table" and given[given.n] or {}

@@ -81,26 +81,12 @@ local function call_alone(g, f, ...)
   return wrapped(g, given, f(table.unpack(own, 1, given.n)))
 end
 
---- What ranks must agree on of an argument: shapes, dtypes and layouts, numbers, texts, and tables of these.
-local function words_of(value, depth)
-  if spread.is_one(value) then return spread.words(value) end
-  local kind = math.type(value) or type(value)
-  if kind == "float" then return ("%.17g (float)"):format(value) end
-  if kind ~= "table" or getmetatable(value) or depth > 2 then
-    return (kind == "userdata" or kind == "table" or kind == "function") and type_of(value) or tostring(value)
-  end
-  local list = {}
-  for key, inner in next, value do list[#list + 1] = ("%s = %s"):format(key, words_of(inner, depth + 1)) end
-  table.sort(list)
-  return "{ " .. table.concat(list, ", ") .. " }"
-end
-
 local function words_of_call(name, g, ...)
   local list = { ... }
-  for k = 1, select("#", ...) do list[k] = words_of(list[k], 0) end
+  for k = 1, select("#", ...) do list[k] = spread.words(list[k]) end
   local layout = g.layout
-  layout.words = layout.words
-    or (", on %dx%d by %d, %s"):format(g.grid[1], g.grid[2], g.block, table.concat(layout.shares, ":"))
+  layout.words = layout.words or (", on a grid of %dx%d by blocks of %d, shares %s"):format(g.grid[1], g.grid[2],
+    g.block, table.concat(layout.shares, ":"))
   return ("%s of %s%s"):format(name, table.concat(list, ", "), layout.words)
 end
 

@@ -49,8 +49,27 @@ function spread.empty(group, dtype, shape)
   return spread.make(group, dtype, shape, function(_, device, own) return device:empty(dtype, table.unpack(own)) end)
 end
 
---- What ranks agree on of one.
-function spread.words(a) return a.dtype .. " " .. table.concat(a.place.shape, "x") end
+--- What ranks agree on of an argument: shapes, dtypes, numbers, texts, and tables of these.
+function spread.words(value, depth)
+  if spread.is_one(value) then return value.dtype .. " " .. table.concat(value.place.shape, "x") end
+  local kind = math.type(value) or type(value)
+  if kind == "float" then return ("%.17g (float)"):format(value) end
+  if kind ~= "table" or getmetatable(value) or depth == 3 then
+    return (kind == "userdata" or kind == "table" or kind == "function") and type_of(value) or tostring(value)
+  end
+  local list = {}
+  for key, inner in next, value do list[#list + 1] = ("%s = %s"):format(key, spread.words(inner, (depth or 0) + 1)) end
+  table.sort(list)
+  return "{ " .. table.concat(list, ", ") .. " }"
+end
+
+--- Ranks agree on a call that exchanges nothing; without ranks there is nothing to agree on.
+function spread.agree(group, name, ...)
+  if not group.rank then return end
+  local list = { ... }
+  for k = 1, select("#", ...) do list[k] = spread.words(list[k]) end
+  group.ranks:agree("%s of %s", name, table.concat(list, ", "))
+end
 
 function spread.check(value, where, name)
   if not spread.is_one(value) then
@@ -287,9 +306,11 @@ function fields.count(a) return a.place:count() end
 function fields.bytes(a) return a.place:count() * rows.sizes[a.dtype] end
 function fields.device(a) return a.group end
 
+local OTHERWISE = { T = "cl.transpose(a) turns it; ", dot = "cl.dot and cl.matmul take it; " }
+
 local function refuse(name)
   return function()
-    fail("%s: a spread buffer has none; it works on one device: %s", name, WAY_OUT)
+    fail("%s: a spread buffer has none; %sit works on one device: %s", name, OTHERWISE[name] or "", WAY_OUT)
   end
 end
 

@@ -120,7 +120,7 @@ function macros.behind(preamble, result, text, list, type_of, scalar)
   local parameters, arguments = { "const long i" }, { "i" }
   for k, operand in ipairs(list) do
     local name = translation.PREFIX .. operand.name
-    parameters[k + 1] = ("const %s %s"):format(operand.dtype and type_of(operand.dtype) or scalar, name)
+    parameters[k + 1] = ("const %s %s"):format(operand.dtype and type_of(operand.dtype) or operand.type or scalar, name)
     arguments[k + 1] = name
   end
   local function_text = ("%s\nstatic %s clc_element(%s) { return %s; }"):format(preamble.text, result,

@@ -64,8 +64,32 @@ function map.compute(text, list, out)
   launch(place[KERNEL], row, items, chunk, lanes, list, out)
 end
 
---- cl.map; what it raises begins with the name of the function that was called.
-function map.all(where, text, given, o)
+local INT_MAX = (1 << 31) - 1
+
+--- The dtype of a result that is one of the choices, buffers or numbers; of these each has that type.
+-- @tparam table list operands
+-- @tparam table choices names
+-- @tparam ?string wanted
+local function dtype_of_choices(list, choices, wanted)
+  local chosen, has_buffer, is_long = {}, false, false
+  for _, operand in ipairs(list) do
+    if choices[operand.name] then
+      chosen[#chosen + 1] = operand
+      has_buffer = has_buffer or operand.dtype ~= nil
+      is_long = is_long or operand.kind == "integer" and (operand.value > INT_MAX or operand.value < -INT_MAX - 1)
+    end
+  end
+  local of_numbers = not has_buffer and (is_long and "long" or "int") or nil
+  local dtype = wanted or operands.result_dtype(chosen, of_numbers)
+  for _, operand in ipairs(chosen) do
+    if not operand.dtype then operand.type = operands.value_type(dtype) end
+  end
+  return dtype
+end
+
+--- cl.map; what it raises begins with the name of the function that was called. Of operands that are `choices`, by
+-- their names, the result is one: the others do not count for its dtype.
+function map.all(where, text, given, o, choices)
   if type(text) ~= "string" then translation.translate(where, text) end
   if type(given) ~= "table" then
     error(("%s: table of operands by their names expected, as { x = x, y = y }, got %s"):format(where,
@@ -75,7 +99,8 @@ function map.all(where, text, given, o)
   local target, wanted = operands.target(where, o)
   local list, first = operands.read(where, given, target)
   local scalar = operands.result_dtype(list, wanted)
-  local out, in_place = operands.result(where, target, wanted or scalar, list, first)
+  local dtype = choices and dtype_of_choices(list, choices, wanted) or wanted or scalar
+  local out, in_place = operands.result(where, target, dtype, list, first)
   local row, items, _, chunk = enqueue.spread(first.device, "map", math.max(out.count, 1))
   local preamble = preambles.read(where, o.preamble)
   local lanes, streams = variant(row, list, out, in_place)
