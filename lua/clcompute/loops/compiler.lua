@@ -102,6 +102,11 @@ local function wavefronts(unit, job)
   analysis.wavefronts.mark(unit.scop)
 end
 
+local function pipelines(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.may_wait then return end
+  analysis.pipelines.mark(unit.scop)
+end
+
 --- What was generated, unless Lua refuses it: a function may have 200 locals.
 local function fitting(unit, result, message)
   if result then return result end
@@ -119,7 +124,9 @@ local function bounds(unit)
   local checks
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
   if not checks then
-    for _, loop in ipairs(unit.scop.loops) do loop.parallel, loop.reductions, loop.wavefront = false, nil, nil end
+    for _, loop in ipairs(unit.scop.loops) do 
+      loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
+    end
   end
   local certain, uncertain = {}, {}
   for _, check in ipairs(checks or {}) do table.insert(check.certain and certain or uncertain, check) end
@@ -175,6 +182,8 @@ local function tiling(unit, job)
     if kernel.is_task then
       local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
       kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
+    elseif kernel.behind then
+      kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
     end
@@ -266,6 +275,7 @@ local PASSES = {
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
+  { "pipelines", pipelines },
   { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check; is_fenced
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },

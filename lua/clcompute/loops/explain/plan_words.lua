@@ -28,6 +28,10 @@ local function name_jams(tiles, list)
   end
 end
 
+local function name_pipeline(order, list)
+  list[order[1]], list[order[2]] = "blocks of rows, each behind the one before", "tiles of a row"
+end
+
 local function name_tiles(tiles, list)
   name_jams(tiles, list)
   for i, node in ipairs(tiles.order) do
@@ -45,6 +49,7 @@ local NAMED = {
         if role ~= list[node] then list[node] = ("%s, or %s"):format(list[node], role) end
       end
     end
+    if part.behind then return name_pipeline(part.tiles.order, list) end
     if part.tiles then return name_tiles(part.tiles, list) end
     if part.wavefront then list[part.wavefront.follower] = "follows from the wavefront" end
     for _, node in ipairs(part.band) do
@@ -133,7 +138,7 @@ end
 
 -- What is special about tiles, by their class.
 local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers = ", sums in registers",
-  wide = ", sums in registers", rows = ", sums of rows side by side" }
+  pipelined = ", whose rows overlap", wide = ", sums in registers", rows = ", sums of rows side by side" }
 
 --- What is special about a nest in tiles, as words.
 local function tiles_of(tiles)

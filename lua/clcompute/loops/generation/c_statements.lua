@@ -92,6 +92,23 @@ long shift_right(long a, long n) {
   const ulong bits = n <= -64 || n >= 64 ? 0 : (ulong)a, back = 0 - (ulong)n;
   return (long)(n >= 0 ? bits >> n : bits << back);
 }]] },
+  { "begin_block", {}, [[
+#define LINE 16 // ints: groups write cache lines of their own
+// Groups of one work-item. progress: how many blocks were begun, and have ended; of each, how many tiles are done.
+int begin_block(volatile global int *progress) { return atomic_inc(progress); }
+void await_block(volatile global int *progress, int block, int tile) { // until the block before has done so many tiles
+  volatile global int *const before = progress + block * LINE;
+  if (block == 0) return;
+  while (*before < tile) {}
+  atomic_or(before, 0); // what that block has stored is read after this
+}
+void end_tile(volatile global int *progress, int block, int tile) { atomic_xchg(progress + (block + 1) * LINE, tile); }
+void end_block(volatile global int *progress) { // the last one prepares the next launch
+  const int count = (int)get_num_groups(0);
+  if (atomic_inc(progress + 1) < count - 1) return;
+  for (int block = 0; block <= count; block++) progress[block * LINE] = 0;
+  progress[1] = 0;
+}]] },
   { "passes", {}, [[
 long passes(long from, long to, long step) { // of a loop
   if (step > 0) return from <= to ? (to - from) / step + 1 : 0;

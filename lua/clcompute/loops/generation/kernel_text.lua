@@ -9,6 +9,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local lua_text = require("clcompute.loops.tree").lua_text
+local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -71,7 +72,7 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count", of those in wavefronts "front", of those that may fail "faults"), `id` and what the
+-- reduce also "parts" and "count", of those in wavefronts "front", in pipelines "progress", that may fail "faults"), `id` and what the
 -- kind needs.
 function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
@@ -88,7 +89,9 @@ function kernel_text.parameters(nest)
   end
   if nest.tiles or nest.kind == "round" then
     local further = nest.tiles and tile_kernels.parameters(nest.tiles) or round_kernels.parameters(nest)
-    return table.move(further, 1, #further, #rows + 1, rows)
+    table.move(further, 1, #further, #rows + 1, rows)
+    if nest.behind then rows[#rows + 1], rows[#rows + 2] = pipelining.parameters() end
+    return rows
   end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
   for _, node in ipairs(nest.band) do
@@ -110,6 +113,7 @@ local function declaration(row, context)
   if row.kind == "faults" then
     return ("global %slong *restrict %s"):format(row.id == "before" and "const " or "", row.id)
   end
+  if row.kind == "progress" then return "volatile global int *restrict progress" end
   if row.kind == "parts" then
     return ("global %s *restrict %s"):format(c_statements.type(row.accumulator.type, context), row.id)
   end
@@ -171,7 +175,8 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
-  if nest.is_task and context.may_fuse and has_chain(nest.body) then -- adding is shorter than a fused step
+  local chain = nest.is_task and nest.body or nest.behind and nest.tiles.body
+  if chain and context.may_fuse and has_chain(chain) then -- adding is shorter than a fused step
     add(output, "  #pragma OPENCL FP_CONTRACT OFF")
   end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }
@@ -192,7 +197,8 @@ end
 
 local function print_kernels(nest, context, texts)
   if not nest.accumulators then
-    texts[#texts + 1] = kernel_of(nest, nest.name, context, nest.tiles and tile_kernels.print or print_items)
+    local print = nest.behind and pipelining.print or nest.tiles and tile_kernels.print or print_items
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, print)
     return
   end
   texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)

@@ -222,6 +222,7 @@ local function print_blocks(kernel, sizes, output)
     local id, first = node.variable.id, kernel.tiles.frames[node].first
     add(output, "local %s_tile, %s_origin = tile[%d], %s", id, id, #kernel.tiles.order + 1 - i, first)
   end
+  if kernel.behind then add(output, "local tiles, progress = tile.count, blocks.progress") end
   launches.launch("blocks.kernel", "range", kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end

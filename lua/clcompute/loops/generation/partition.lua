@@ -6,6 +6,7 @@
 -- Of a kernel nest, some of the parallel loops are the range (its band); each has a dimension of the range.
 
 local ast = require("clcompute.loops.tree").ast
+local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
@@ -149,10 +150,13 @@ local function place_reductions(kernel)
 end
 
 --- Adds to a kernel nest its `band`, `counts`, `mapping` and `group`; one that is neither parallel nor a reduction nor
--- in wavefronts has no band.
+-- in wavefronts or pipelines has no band.
 local function add_mapping(kernel)
   if kernel.wavefront then
     kernel.band, kernel.counts = kernel.wavefront.band, trip_counts.counts(kernel.wavefront.band)
+  elseif kernel.behind then
+    kernel.band = { kernel.node, kernel.node.body[1] }
+    kernel.counts = trip_counts.counts(kernel.band)
   elseif kernel.node.parallel or kernel.accumulators then
     kernel.band, kernel.counts = band_of(kernel.node)
   else
@@ -212,7 +216,8 @@ end
 --- Whether loops in a list are kernels, or may be.
 local function has_kernel(nodes)
   return walk.find(nodes, function(node)
-    return node.kind == "for" and not node.irregular and (node.parallel or node.reductions or node.wavefront)
+    return node.kind == "for" and not node.irregular
+      and (node.parallel or node.reductions or node.wavefront or node.behind)
   end) ~= nil
 end
 
@@ -222,7 +227,7 @@ local function new_kernel(node, uses, checked, special, state)
   local index = #state.kernels + 1
   local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
     writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
-    wavefront = special.wavefront, is_task = special.is_task, instead = special.instead,
+    wavefront = special.wavefront, behind = special.behind, is_task = special.is_task, instead = special.instead,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
@@ -286,6 +291,13 @@ local function build_wavefronts(node, state)
   local uses, checked = walk.uses { node }, {}
   if not wavefront or #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
   return new_kernel(node, uses, checked, { wavefront = wavefront }, state)
+end
+
+--- A loop whose rows may overlap.
+local function build_pipeline(node, state)
+  local uses, checked = walk.uses { node }, {}
+  if not node.behind or #uses.writes == 0 or obstacle(node, uses, checked) or faults.are_in { node } then return nil end
+  return new_kernel(node, uses, checked, { behind = node.behind }, state)
 end
 
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
@@ -403,7 +415,7 @@ function build(nodes, state)
   for i, node in ipairs(nodes) do
     if node.kind == "for" then
       parts[i] = build_nest(node, state) or has_kernel(node.body) and build_loop(node, state)
-        or build_wavefronts(node, state)
+        or build_wavefronts(node, state) or build_pipeline(node, state)
     elseif node.kind == "if" then
       parts[i] = build_if(node, state)
     end

@@ -10,59 +10,23 @@
 --       a[i + 1][n] = ...
 --     end
 --
--- isl proves that no pass of a row needs, or overwrites what is read by, a later one of a row before it.
+-- What order is right `clcompute.loops.analysis.pipelines` finds out. Rows need not begin and end at the same passes.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
-local isl_text = require("clcompute.loops.analysis").isl_text
+local pipelines = require("clcompute.loops.analysis").pipelines
 local walk = require("clcompute.loops.tree").walk
 
 local skewing = {}
 
 local ROWS = 4 -- side by side
-local FARTHEST = 2 -- passes that a row is behind the one before
 local MOST_STATEMENTS = 4
-local BUDGET = 200000 -- isl's operations for a distance
 
 local changed = ast.changed
 
--- --- whether it is right ----------------------------------------------------------------------
-
---- The accesses in a loop.
-local function accesses_in(scop, loop)
-  local list = {}
-  for _, statement in ipairs(scop.statements) do
-    local is_within = false
-    for _, around in ipairs(statement.loops) do is_within = is_within or around.variable == loop.variable end
-    table.move(is_within and statement.accesses or {}, 1, is_within and #statement.accesses or 0, #list + 1, list)
-  end
-  return list
-end
-
-local function in_row_before(text, ids)
-  for _, id in ipairs(ids) do text = text:gsub("%f[%w_]" .. id .. "%f[^%w_]", id .. "_before") end
-  return text
-end
-
---- Whether rows may be so many passes behind the one before.
-local function is_right(scop, outer, inner, behind)
-  local ids, names = { outer.variable.id, inner.variable.id }, {}
-  for i, id in ipairs(ids) do names[i] = id .. "_before" end
-  local order = { ("1 <= %s - %s < %d"):format(ids[1], names[1], ROWS),
-    ("%s > %s + %d * (%s - %s)"):format(names[2], ids[2], behind, ids[1], names[1]) }
-  local list, accesses = {}, accesses_in(scop, inner)
-  for _, from in ipairs(accesses) do
-    for _, to in ipairs(accesses) do
-      if from.variable == to.variable and (from.write or to.write) then
-        list[#list + 1] = { one = in_row_before(isl_text.access(scop, from, #from.statement.loops), ids),
-          other = isl_text.access(scop, to, #to.statement.loops, order, names) }
-      end
-    end
-  end
-  return require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
-end
+-- --- whether it pays -------------------------------------------------------------------------
 
 --- Whether an element is the one that the pass before stored: the target of an assignment, one pass back.
 local function is_before(node, target)
@@ -106,7 +70,7 @@ local function within(node)
   local inner = node.body[1]
   local function is_plain(loop) return not loop.parallel and not loop.irregular and loop.step == 1 end
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
-  if walk.is_bounded_by(inner, node.variable) or #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
+  if #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
     or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
   return chain_of(inner.body, node, inner) and inner or nil
 end
@@ -142,46 +106,63 @@ local function with_kept(inner, chain)
   return body, kept.variable, read
 end
 
---- Rows side by side.
+--- What stands for an expression in each of the rows, once where it is the same in all of them.
+local function in_rows(node, outer, first)
+  if not walk.mentions(node, outer.variable) then return { node } end
+  local list = {}
+  for row = 1, ROWS do
+    list[row] = walk.replaced(node, function(part)
+      return part.kind == "name" and part.variable == outer.variable and plus(name_of(first), row - 1) or nil
+    end)
+  end
+  return list
+end
+
+--- The least or the greatest of what a bound is in the rows, each `behind` passes after the one before: the pass of the
+-- first row.
+local function extreme(name, bounds, behind)
+  local list = {}
+  for row, bound in ipairs(bounds) do list[row] = small(plus(bound, behind * (row - 1))) end
+  return #list == 1 and list[1] or ast.node("call", { name = name, type = "int", arguments = list })
+end
+
+--- Rows side by side, from the pass of the first row at which all of them have begun to the last one of which none has
+-- ended; what is before and behind these is done row by row.
 local function side_by_side(outer, inner, behind)
-  local first = changed(outer.variable, { id = outer.variable.id .. "_first" })
+  local first = changed(outer.variable, { id = outer.variable.id .. "_row" })
   local last, at = plus(name_of(first), ROWS - 1), name_of(inner.variable)
   local kept_body, kept, read = with_kept(inner, chain_of(inner.body, outer, inner))
+  local starts, ends = in_rows(inner.from, outer, first), in_rows(inner.to, outer, first)
+  local start = ast.made_up(inner.variable.id .. "_start", "int")
+  local stop = ast.made_up(inner.variable.id .. "_stop", "int")
   local names = {}
   for row = 1, ROWS do names[row] = ast.made_up(("%s_row%d"):format(kept.id, row), kept.type) end
-  -- Statements of a row, of the pass that it is at where the first row is at `pass`.
-  local function copy(statements, row, pass)
-    local others = { [outer.variable] = plus(name_of(first), row - 1), [kept] = names[row],
-      [inner.variable] = plus(pass, -behind * (row - 1)) }
+  -- Statements of a row; `place` stands for the variable of the inner loop.
+  local function copy(statements, row, place)
+    local others = { [outer.variable] = plus(name_of(first), row - 1), [kept] = names[row], [inner.variable] = place }
     return clone.statements(statements, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
   end
-  local function loop(from, to, statements, top, bottom)
-    local body = {}
-    for row = top, bottom do
-      local own = copy(statements, row, at)
-      table.move(own, 1, #own, #body + 1, body)
-    end
-    return changed(inner, { from = from, to = to, body = body })
-  end
-  local body, start = {}, plus(inner.from, behind * (ROWS - 1))
-  for row = 1, ROWS - 1 do -- one after the other they begin,
-    body[row] = loop(plus(inner.from, behind * (row - 1)), plus(inner.from, behind * row - 1), inner.body, 1, row)
-  end
+  local function pass(from, row) return plus(from, -behind * (row - 1)) end
+  local function alone(from, to, row) return changed(inner, { from = from, to = to, body = copy(inner.body, row, at) }) end
+  local body, main = {}, {}
+  for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(plus(start, -1), row), row) end
   for row = 1, ROWS do
-    local node = copy({ ast.node("local", { variable = kept, value = read }) }, row, start)[1]
+    local node = copy({ ast.node("local", { variable = kept, value = read }) }, row, pass(start, row))[1]
     body[#body + 1] = changed(node, { variable = names[row].variable })
+    local own = copy(kept_body, row, pass(at, row))
+    table.move(own, 1, #own, #main + 1, main)
   end
-  body[#body + 1] = loop(start, inner.to, kept_body, 1, ROWS)
-  for row = 1, ROWS - 1 do -- and end
-    body[#body + 1] = loop(plus(inner.to, behind * (row - 1) + 1), plus(inner.to, behind * row), inner.body, row + 1,
-      ROWS)
-  end
+  body[#body + 1] = changed(inner, { from = start, to = stop, body = main })
+  for row = 1, ROWS do body[#body + 1] = alone(pass(plus(stop, 1), row), ends[row] or ends[1], row) end
   local condition = ast.node("binary", { op = "and", type = "bool", left = is_reached(last, outer.to),
-    right = is_reached(start, inner.to) })
+    right = is_reached(start, stop) })
   local top = ast.node("call", { name = "min", type = "int", arguments = { small(last), small(outer.to) } })
-  local alone = changed(outer, { from = name_of(first), to = top })
-  return changed(outer, { variable = first, step = ROWS, body = { ast.node("if", {
-    arms = { ast.node("arm", { condition = condition, body = body }) }, otherwise = { alone } }) } })
+  local rest = changed(outer, { from = name_of(first), to = top })
+  local all = #starts == 1 and { plus(starts[1], behind * (ROWS - 1)) } or starts
+  return changed(outer, { variable = first, step = ROWS, body = {
+    ast.node("local", { variable = start.variable, value = extreme("max", all, behind) }),
+    ast.node("local", { variable = stop.variable, value = extreme("min", ends, behind) }),
+    ast.node("if", { arms = { ast.node("arm", { condition = condition, body = body }) }, otherwise = { rest } }) } })
 end
 
 --- The statements of a task with rows side by side.
@@ -191,9 +172,8 @@ end
 function skewing.apply(nodes, scop)
   return walk.replaced_statements(nodes, function(node)
     local inner = node.kind == "for" and within(node)
-    for behind = 1, inner and FARTHEST or 0 do
-      if is_right(scop, node, inner, behind) then return side_by_side(node, inner, behind) end
-    end
+    local behind = inner and pipelines.distance(scop, node, inner, 1, ROWS)
+    return behind and side_by_side(node, inner, behind)
   end)
 end
 

@@ -13,6 +13,7 @@ local fission = require "clcompute.loops.generation.fission"
 local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
 local masking = require "clcompute.loops.generation.masking"
+local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
@@ -66,6 +67,14 @@ local CLASSES = {
     return { small = 8 * row.rows * row.vector, rows_at_once = row.rows, columns_at_once = row.columns,
       lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
       row.rows) }
+  end,
+  -- rows that overlap: those of a tile go side by side where that pays
+  pipelined = function(row)
+    return { small = 4 * row.lane, lane = limit(row.lane, 32, 1), rows = limit(32, 4, 4) }
+  end,
+  -- the same with loops within
+  deep = function(row)
+    return { small = row.vector, lane = limit(32, 8, 1), rows = limit(8, 1, 1) }
   end,
   -- rows side by side, whose sums do not wait for each other: half as many as in a tile, as each may be another stream
   rows = function(row)
@@ -338,6 +347,15 @@ local UNEVEN = 4 -- times as many tiles where data decide what is to do in each
 
 local function is_uneven(nodes)
   return walk.find(nodes, function(part) return part.kind == "for" and part.irregular ~= nil end) ~= nil
+end
+
+--- The tiles of a nest whose rows may overlap.
+-- @tparam table node its outer loop
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table row numbers of a device
+-- @treturn table a part "tiles" of the plan
+function tiling.of_pipeline(node, scop, row)
+  return pipelining.of(node, scop, function(class) return sizes_of(class, row) end)
 end
 
 --- The tiles of a kernel nest.

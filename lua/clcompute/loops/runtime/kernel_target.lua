@@ -42,7 +42,7 @@ end
 -- @tparam table given `target` and `tiles` of `clcompute.loops`
 -- @treturn table `is_wide`: whether a work-item has one pass, as GPUs need many; `float` and `double`: rows of numbers;
 -- `has_long_atomics`: whether it adds to 64-bit integers in one step; `has_masks`: whether it computes with vectors of
--- truth values; `key`, a string
+-- truth values; `may_wait`: whether its groups are threads, of which one may wait for another; `key`, a string
 function kernel_target.of(device, given)
   local float, double = row_of(device, "float", given), row_of(device, "double", given)
   if float.kernel ~= double.kernel then
@@ -51,8 +51,11 @@ function kernel_target.of(device, given)
   end
   local has_long_atomics = device.extensions:find("cl_khr_int64_base_atomics", 1, true) ~= nil
   local has_masks = device.platform ~= "Oclgrind" -- which takes the opposite of true for 254
-  return { is_wide = float.kernel == "items", float = float, double = double, has_long_atomics = has_long_atomics,
-    has_masks = has_masks, key = ("%s;%s;%s;%s"):format(key_of(float), key_of(double), has_long_atomics, has_masks) }
+  local is_wide = float.kernel == "items"
+  local may_wait = not is_wide and device.type == "cpu" and device.compute_units > 1 and device.platform ~= "Oclgrind"
+  return { is_wide = is_wide, float = float, double = double, has_long_atomics = has_long_atomics,
+    has_masks = has_masks, may_wait = may_wait, key = ("%s;%s;%s;%s;%s"):format(key_of(float), key_of(double),
+      has_long_atomics, has_masks, may_wait) }
 end
 
 --- Numbers for those who read where there is no device.
@@ -61,7 +64,8 @@ function kernel_target.without_device(given)
   local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device",
     local_memory = 1 << 15, dtype = "float" }
   local row = changed(tuning.choose(tuning.known.loops, facts), given, facts)
-  return { is_wide = row.kernel == "items", float = row, double = row, has_masks = true, key = key_of(row) }
+  local is_wide = row.kernel == "items"
+  return { is_wide = is_wide, float = row, double = row, has_masks = true, may_wait = not is_wide, key = key_of(row) }
 end
 
 --- What is wrong with the numbers that are given, whatever device they will be for.

@@ -5,6 +5,10 @@
 
 local launchers = {}
 
+local function round_up(n, multiple)
+  return -(-n // multiple) * multiple
+end
+
 -- --- nests in tiles ------------------------------------------------------------------------
 
 local Blocks = {}
@@ -28,6 +32,19 @@ function Groups:share(x, y, z)
   return self.range, self.tile
 end
 
+local Pipeline = {}
+Pipeline.__index = Pipeline
+
+local MOST_BLOCKS = 1000
+local LINE = 16 -- as in the text of the kernel
+
+--- A nest whose rows overlap: `progress` is what its groups tell each other, all 0 between launches.
+local function pipeline_of(nest, program, device)
+  return setmetatable({ kernel = program:kernel(nest.name), size = nest.tiles.size, units = device.compute_units,
+    behind = nest.behind, tile = {}, range = { global = {}, group = { 1 } },
+    progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
+end
+
 --- A nest on a device.
 -- @tparam table nest with `tiles`
 -- @tparam Program program with its kernel
@@ -35,6 +52,7 @@ end
 -- @treturn table `kernel`
 function launchers.blocks(nest, program, device)
   if nest.tiles.is_wide then return groups_of(nest, program) end
+  if nest.behind then return pipeline_of(nest, program, device) end
   local limits, size = {}, nest.tiles.size
   for d = 1, #nest.tiles.order do limits[d] = d == 1 and size.lane or size.rows end
   return setmetatable({ kernel = program:kernel(nest.name), limits = limits, small = size.small,
@@ -43,8 +61,21 @@ end
 
 local MOST_TIMES = 3 -- as many blocks as are wanted
 
-local function round_up(n, multiple)
-  return -(-n // multiple) * multiple
+local function between(limit, wanted)
+  return round_up(math.max(math.min(wanted, limit.most), limit.least), limit.multiple)
+end
+
+--- Tiles so long that each unit has two of a row, and so high that there are some blocks for each; one block where that
+-- would be small. A row leans by at most a tile in a block.
+function Pipeline:share(columns, rows)
+  local size, units, tile = self.size, self.units, self.tile
+  local across = between(size.lane, columns // (2 * units))
+  local down = math.max(between(size.rows, rows // (4 * units)), round_up(-(-rows // MOST_BLOCKS), size.rows.multiple))
+  if rows * columns <= size.small then down = rows end
+  across = math.max(across, self.behind * down)
+  self.range.global[1] = -(-rows // down)
+  tile[1], tile[2], tile.count = across, down, -(-(columns + self.behind * (down - 1)) // across)
+  return self.range, tile
 end
 
 --- Blocks that are as large as may be, and then halved, along the outermost dimension that can be, until there are as

@@ -45,6 +45,7 @@ local PARTS = record.family("part of a plan", {
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
     { "wavefront", "node?", "partition", "if it goes in such" },
+    { "behind", "integer?", "partition", "if its rows overlap: how many passes each is behind the one before" },
     { "band", "refs?", "partition", "the loops of the range, outermost first" },
     { "counts", "list?", "partition", "Lua: how many passes each of these has at most" },
     { "mapping", "table?", "partition", "{ dimension, shared, outermost } by loop" },
@@ -60,7 +61,7 @@ local PARTS = record.family("part of a plan", {
   },
   -- A nest whose work-items go through blocks of its band.
   tiles = {
-    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "registers", "rows" or "wide"' },
+    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "registers", "rows", "pipelined" or "wide"' },
     { "order", "refs", "tiling", "the loops that are shared out, the innermost last" },
     { "lane", "ref?", "tiling", "the loop that becomes vectors" },
     { "body", "refs", "tiling", "with the loops of the lane in it" },
@@ -112,6 +113,7 @@ local PARTS = record.family("part of a plan", {
   place = { { "id", "string", "parameters" } }, -- where a block or a shared dimension begins, how long it is
   faults = { { "id", "string", "parameters" } }, -- where a place that fails is noted, or was
   front = { { "id", "string", "parameters" } }, -- the number of the wavefront
+  progress = { { "id", "string", "parameters" } }, -- how far the groups of a pipeline are
   parts = { { "id", "string", "parameters" }, { "accumulator", "ref", "parameters" },
     { "number", "integer", "parameters", "of the accumulator" } },
   count = { { "id", "string", "parameters" } }, -- how many parts the groups left

@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+
+--- Nests of sequential loops on a processor as one launch, whose groups wait for each other: each group goes through a
+-- block of rows, tile by tile, and before each tile until the group with the rows before has done what the tile needs.
+--
+--     for i do for j do d[i][j] = math.min(d[i - 1][j], d[i][j - 1]) + c[i][j] end end
+--
+--     group 1   0 1 2 3 4        the times at which tiles of rows are computed
+--     group 2     1 2 3 4 5
+--     group 3       2 3 4 5 6
+--
+-- A group takes its block as it begins, so it waits only for groups that run: the first of them for none. Where rows
+-- must be some passes behind the one before, tiles lean to the left by as many in each row.
+
+local ast = require("clcompute.loops.tree").ast
+local c_statements = require "clcompute.loops.generation.c_statements"
+local plan = require("clcompute.loops.tree").plan
+local skewing = require "clcompute.loops.generation.skewing"
+local trip_counts = require("clcompute.loops.analysis").trip_counts
+local walk = require("clcompute.loops.tree").walk
+
+local pipelining = {}
+
+local changed = ast.changed
+
+-- --- the tiles ------------------------------------------------------------------------------
+
+local function text(format, ...) return ast.node("text", { text = format:format(...), type = "int" }) end
+
+--- Where a tile begins or ends in a row; `name` is where it does in the first row of the block.
+local function leaning(rows, columns, name)
+  if rows.behind == 0 then return name end
+  local row, times = rows.variable, rows.step * columns.step * rows.behind
+  local passed = ast.node("binary", { op = "-", type = "int", left = ast.node("name", { type = "int", variable = row }),
+    right = text("%s_first", row.id) })
+  return ast.node("bound", { type = "int", node = ast.node("binary", { op = times > 0 and "-" or "+", type = "int",
+    left = name, right = ast.node("binary", { op = "*", type = "int", left = passed,
+      right = ast.node("number", { value = math.abs(times), type = "int" }) }) }) })
+end
+
+--- A loop as far as it is in a tile.
+local function clipped(node, from, to, body)
+  local later, sooner = "max", "min"
+  if node.step < 0 then later, sooner = sooner, later end
+  local function extreme(name, own, other)
+    own = ast.node("bound", { node = own, type = "int" })
+    return ast.node("call", { name = name, type = "int", arguments = { own, other } })
+  end
+  return changed(node, { from = extreme(later, node.from, from), to = extreme(sooner, node.to, to), body = body })
+end
+
+--- The passes of a tile, rows of which go side by side where that pays.
+local function passes_of(rows, columns, scop)
+  local row, column = rows.variable.id, columns.variable.id
+  local inner = clipped(columns, leaning(rows, columns, text("%s_first", column)),
+    leaning(rows, columns, text("%s_end", column)), columns.body)
+  return skewing.apply({ clipped(rows, text("%s_first", row), text("%s_end", row), { inner }) }, scop)
+end
+
+--- The tiles of a nest whose rows may overlap.
+-- @tparam table rows its outer loop, with `behind`
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam function sizes_of of `clcompute.loops.generation.tiling`
+-- @treturn table a part "tiles" of the plan
+function pipelining.of(rows, scop, sizes_of)
+  local columns = rows.body[1]
+  local frames = trip_counts.frames { rows, columns }
+  local has_loop = walk.find(columns.body, function(part) return part.kind == "for" end) ~= nil
+  return plan.part("tiles", { class = "pipelined", order = { rows, columns }, body = passes_of(rows, columns, scop),
+    places = {}, frames = { [rows] = frames[1], [columns] = frames[2] },
+    size = sizes_of(has_loop and "deep" or "pipelined") })
+end
+
+-- --- in C -----------------------------------------------------------------------------------
+
+--- The parameters that only such nests have: how many tiles a row has, and how many of them groups have done.
+function pipelining.parameters()
+  return plan.part("place", { id = "tiles" }), plan.part("progress", { id = "progress" })
+end
+
+--- The lines that say where a loop's part of a tile begins and ends.
+local function print_part(node, number, output)
+  local id = node.variable.id
+  local function after(count)
+    return (node.step > 0 and " + %s" or " - %s"):format(count)
+  end
+  c_statements.add(output, ("const long %s_first = %s_origin%s;"):format(id, id, after(("%s * %s_tile"):format(number,
+    id))), node)
+  c_statements.add(output, ("const long %s_end = %s_first%s;"):format(id, id, after(("(%s_tile - 1)"):format(id))))
+end
+
+--- The body of a kernel.
+function pipelining.print(nest, output)
+  local add, rows, columns = c_statements.add, table.unpack(nest.tiles.order)
+  output.context.helpers.begin_block = true
+  output.depth = 1
+  add(output, "const int block = begin_block(progress);")
+  print_part(rows, "block", output)
+  c_statements.block(output, "for (int tile = 0; tile < tiles; tile++) ", function()
+    add(output, ("await_block(progress, block, min(tile + %d, (int)tiles));"):format(nest.behind > 0 and 2 or 1))
+    print_part(columns, "tile", output)
+    output.depth = output.depth - 1
+    c_statements.body(nest.tiles.body, output)
+    output.depth = output.depth + 1
+    add(output, "end_tile(progress, block, tile + 1);")
+  end)
+  add(output, "end_block(progress);")
+  output.depth = 0
+end
+
+return pipelining
