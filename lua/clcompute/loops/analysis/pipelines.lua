@@ -11,7 +11,7 @@ local walk = require("clcompute.loops.tree").walk
 local pipelines = {}
 
 local FARTHEST = 2 -- passes that a row is behind the one before
-local BUDGET = 200000 -- isl's operations for a distance
+local BUDGET = 1000000 -- of operations of isl for a distance
 
 -- --- whether it is right ----------------------------------------------------------------------
 
@@ -22,11 +22,18 @@ local function is_in(statement, loop)
   return false
 end
 
---- The accesses in a loop.
+--- The accesses in a loop, one for all that touch the same elements in the same passes: if one of them writes, it does.
 local function accesses_in(scop, loop)
-  local list = {}
+  local list, known = {}, {}
   for _, statement in ipairs(scop.statements) do
-    if is_in(statement, loop) then table.move(statement.accesses, 1, #statement.accesses, #list + 1, list) end
+    for _, access in ipairs(is_in(statement, loop) and statement.accesses or {}) do
+      local key = isl_text.access(scop, access, #statement.loops):gsub("%f[%w_]" .. statement.name .. "%f[%W]", "")
+      if not known[key] then
+        known[key] = { access = access, variable = access.variable }
+        list[#list + 1] = known[key]
+      end
+      known[key].write = known[key].write or access.write
+    end
   end
   return list
 end
@@ -65,8 +72,8 @@ function pipelines.may_overlap(scop, outer, inner, behind, rows)
   for _, from in ipairs(accesses) do
     for _, to in ipairs(accesses) do
       if from.variable == to.variable and (from.write or to.write) then
-        list[#list + 1] = { one = earlier(scop, from, outer),
-          other = isl_text.access(scop, to, #to.statement.loops, order, names) }
+        list[#list + 1] = { one = earlier(scop, from.access, outer),
+          other = isl_text.access(scop, to.access, #to.access.statement.loops, order, names) }
       end
     end
   end

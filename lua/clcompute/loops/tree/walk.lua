@@ -100,7 +100,7 @@ local function replaced_list(nodes, replace)
 end
 
 -- The fields of an expression that are expressions, and the one that is a list of them.
-local OPERANDS = { unary = { "operand" }, binary = { "left", "right" } }
+local OPERANDS = { bound = { "node" }, unary = { "operand" }, binary = { "left", "right" } }
 local LIST = { call = "arguments", index = "subscripts" }
 
 local STATEMENTS = {
