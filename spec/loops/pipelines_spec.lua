@@ -120,13 +120,14 @@ describe("a pipeline", function()
   end)
 
   check("is none where a pass needs what is further to the right, or numbers outlive it", function()
-    for text, expected in pairs {
-      ["function(a, n) for i = 2, n do for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 2] end end end"] = true,
-      ["function(a, n) for i = 2, n do for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end end end"] = false,
-      ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[n][2] end end end"] = false,
-      ["function(a, n) for i = 2, n do for j = 2, n do a[1][1] = a[1][1] + a[i][j] end end end"] = false,
-      ["function(a, n) local s = 0.0; for i = 2, n do for j = 2, n do s = s + a[i][j]; a[i][j] = s end end end"] = false,
+    for body, expected in pairs {
+      ["for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 2] end"] = true,
+      ["for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end"] = false,
+      ["for j = 2, n do a[i][j] = a[i][j - 1] + a[n][2] end"] = false,
+      ["for j = 2, n do a[1][1] = a[1][1] + a[i][j] end"] = false,
+      ["for j = 2, n do s = s + a[i][j]; a[i][j] = s end"] = false,
     } do
+      local text = ("function(a, n) local s = 0.0; for i = 2, n do %s end end"):format(body)
       local compiled, buffer = compile(text), device:random("double", N, N)
       compiled(buffer, N)
       assert.equal(expected, is_pipeline(compiled), text)

@@ -124,7 +124,7 @@ local function bounds(unit)
   local checks
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
   if not checks then
-    for _, loop in ipairs(unit.scop.loops) do 
+    for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
     end
   end

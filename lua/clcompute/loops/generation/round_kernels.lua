@@ -15,8 +15,8 @@ local round_kernels = {}
 
 --- Whether a part is a nest whose passes are only loops around statements, so that any of them can be left out.
 local function is_plain(part)
-  local tiles = part.kind == "kernel" and part.tiles
-  return tiles and not part.behind and not tiles.registers and not tiles.is_wide and #tiles.places == 0 and #part.nonzero == 0
+  local tiles = part.kind == "kernel" and not part.behind and part.tiles
+  return tiles and not tiles.registers and not tiles.is_wide and #tiles.places == 0 and #part.nonzero == 0
 end
 
 local function are_plain(parts)

@@ -143,7 +143,9 @@ local function side_by_side(outer, inner, behind)
     return clone.statements(statements, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
   end
   local function pass(from, row) return plus(from, -behind * (row - 1)) end
-  local function alone(from, to, row) return changed(inner, { from = from, to = to, body = copy(inner.body, row, at) }) end
+  local function alone(from, to, row)
+    return changed(inner, { from = from, to = to, body = copy(inner.body, row, at) })
+  end
   local body, main = {}, {}
   for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(plus(start, -1), row), row) end
   for row = 1, ROWS do
