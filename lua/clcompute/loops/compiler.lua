@@ -152,7 +152,7 @@ end
 local function partition(unit, job)
   local options = job.options
   local takes_tasks = options.force == nil and options.heuristics == "model" and not job.target.is_wide
-  unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up)
+  unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up, job.target.may_wait)
   unit.no_kernel = no_kernel(unit)
 end
 
@@ -182,6 +182,7 @@ local function tiling(unit, job)
     if kernel.is_task then
       local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
       kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
+      if kernel.is_shared then kernel.body = generation.sharing.apply(kernel.body) end
     elseif kernel.behind then
       kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then

@@ -39,11 +39,23 @@ local function name_tiles(tiles, list)
   end
 end
 
+--- The loops of a task that groups share: all go through those around the parallel ones.
+local function name_shared(node, list)
+  walk.node(node, function(part)
+    if part.kind ~= "for" then return end
+    list[part] = part.parallel and "shared by groups" or "a loop of each group"
+    if not part.parallel then return end
+    name_loops(part.body, "a loop in a group", list)
+    return false
+  end)
+end
+
 local name_plan
 
 local NAMED = {
   kernel = function(part, list)
     name_loops({ part.node }, part.is_task and "a loop of one work-item" or "a loop inside a work-item", list)
+    if part.is_shared then name_shared(part.node, list) end
     if part.instead then
       for node, role in pairs(plan_words.roles(part.instead)) do
         if role ~= list[node] then list[node] = ("%s, or %s"):format(list[node], role) end
@@ -147,6 +159,7 @@ local function tiles_of(tiles)
 end
 
 local function way_of(kernel)
+  if kernel.is_shared then return "one launch, whose groups share the parallel loops" end
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
   if kernel.wavefront then

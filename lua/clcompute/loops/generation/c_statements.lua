@@ -12,6 +12,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"
 local range_checks = require "clcompute.loops.generation.range_checks"
+local sharing = require "clcompute.loops.generation.sharing"
 
 local c_statements = {}
 
@@ -92,8 +93,29 @@ long shift_right(long a, long n) {
   const ulong bits = n <= -64 || n >= 64 ? 0 : (ulong)a, back = 0 - (ulong)n;
   return (long)(n >= 0 ? bits >> n : bits << back);
 }]] },
-  { "begin_block", {}, [[
-#define LINE 16 // ints: groups write cache lines of their own
+  { "LINE", {}, "#define LINE 16 // ints: groups write cache lines of their own" },
+  { "next_piece", { "LINE" }, [[
+// Groups of one work-item. progress: how many pieces were taken, and are done; how many groups have ended.
+int next_piece(volatile global int *progress) { return atomic_inc(progress); }
+void await_pieces(volatile global int *progress, int base) { // until all pieces before this one are done
+  while (progress[LINE] < base) {}
+  atomic_or(progress + LINE, 0); // what they have stored is read after this
+}
+int are_over(volatile global int *progress, int base, volatile global long *faults) { // or a group has met a fault
+  while (progress[LINE] < base && *faults == 0) {}
+  atomic_or(progress + LINE, 0);
+  return *faults != 0;
+}
+void end_piece(volatile global int *progress) { atomic_inc(progress + LINE); }
+void end_pieces(volatile global int *progress) { // the last one prepares the next launch
+  if (atomic_inc(progress + 2 * LINE) == (int)get_num_groups(0) - 1)
+    progress[0] = progress[LINE] = progress[2 * LINE] = 0;
+}
+int pieces_of(long passes, int least) { // of a loop: some for each group, but none that is small
+  const long most = passes / least, wanted = (long)get_num_groups(0) * (least < 8 ? 2 : 1);
+  return most > 1 && wanted > 1 ? (int)min(most, wanted) : passes > 0;
+}]] },
+  { "begin_block", { "LINE" }, [[
 // Groups of one work-item. progress: how many blocks were begun, and have ended; of each, how many tiles are done.
 int begin_block(volatile global int *progress) { return atomic_inc(progress); }
 void await_block(volatile global int *progress, int block, int tile) { // until the block before has done so many tiles
@@ -382,7 +404,7 @@ local function print_strip(node, output)
 end
 
 local function print_for(node, output)
-  print_range_checks(node, output)
+  if not node.is_common then print_range_checks(node, output) end
   if node.word then return print_endless(node, output) end
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
@@ -467,6 +489,12 @@ STATEMENTS["local"] = function(node, output)
   add(output, ("%s%s = %s;"):format(declared, place, c_expression.text(node.value, context, type)), node)
   stop(output, node.value)
 end
+
+local TOOLS = { add = add, block = c_statements.block, body = c_statements.body }
+
+function STATEMENTS.shared(node, output) sharing.print_loop(node, output, TOOLS) end
+
+function STATEMENTS.alone(node, output) sharing.print_alone(node, output, TOOLS) end
 
 STATEMENTS["break"] = function(_, output) add(output, "break;") end
 

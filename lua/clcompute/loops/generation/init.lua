@@ -11,6 +11,7 @@ return {
   local_slices = require "clcompute.loops.generation.local_slices",
   partition = require "clcompute.loops.generation.partition",
   round_kernels = require "clcompute.loops.generation.round_kernels",
+  sharing = require "clcompute.loops.generation.sharing",
   skewing = require "clcompute.loops.generation.skewing",
   tiling = require "clcompute.loops.generation.tiling",
   unrolling = require "clcompute.loops.generation.unrolling",

@@ -14,6 +14,7 @@ local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
+local sharing = require "clcompute.loops.generation.sharing"
 local size_of = require("clcompute.loops.tree").ast.size
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local walk = require("clcompute.loops.tree").walk
@@ -93,6 +94,7 @@ function kernel_text.parameters(nest)
     if nest.behind then rows[#rows + 1], rows[#rows + 2] = pipelining.parameters() end
     return rows
   end
+  if nest.is_shared then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
@@ -148,6 +150,7 @@ end
 
 --- A pass of the band for each work-item.
 local function print_items(nest, output)
+  if nest.is_shared then return sharing.print(nest.body, output, c_statements) end
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end

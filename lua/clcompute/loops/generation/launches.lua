@@ -191,6 +191,14 @@ local function print_items(kernel, sizes, output)
   add(output, "counters.launches = counters.launches + 1")
 end
 
+--- The launch of a task that groups share.
+local function print_shared(kernel, _, output)
+  add(output, "local team = kernels[%d]", kernel.index)
+  add(output, "local progress = team.progress")
+  launches.launch("team.kernel", "team.range", kernel, output)
+  add(output, "counters.launches = counters.launches + 1")
+end
+
 --- The launches of a nest in wavefronts, one for each.
 local function print_fronts(kernel, sizes, output)
   add(output, "for front = %s, %s do", kernel.wavefront.first, kernel.wavefront.last)
@@ -241,7 +249,7 @@ local function print_launch(kernel, output)
     launches.validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
   local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks
-    or kernel.wavefront and print_fronts or print_items
+    or kernel.wavefront and print_fronts or kernel.is_shared and print_shared or print_items
   print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

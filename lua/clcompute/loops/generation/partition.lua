@@ -9,6 +9,7 @@ local ast = require("clcompute.loops.tree").ast
 local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local sharing = require "clcompute.loops.generation.sharing"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
@@ -227,7 +228,8 @@ local function new_kernel(node, uses, checked, special, state)
   local index = #state.kernels + 1
   local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
     writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
-    wavefront = special.wavefront, behind = special.behind, is_task = special.is_task, instead = special.instead,
+    wavefront = special.wavefront, behind = special.behind, is_task = special.is_task, is_shared = special.is_shared,
+    instead = special.instead,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
@@ -354,7 +356,9 @@ local function build_task(nodes, later, instead, state)
   if outlive(nodes, later) or walk.breaks_out(nodes) then return nil end
   local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
   if obstacle(node, uses, checked) or walk.find(nodes, is_reduction) then return nil end
-  return new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
+  local task = new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
+  if not state.shares or not instead or not sharing.pays(nodes) then return task end
+  return new_kernel(node, uses, {}, { is_task = true, is_shared = true, instead = { task } }, state)
 end
 
 local MOST_STATEMENTS = 64 -- that are tried as one task
@@ -430,9 +434,10 @@ end
 --- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
 -- @tparam table tree of a function whose loops have `parallel`
 -- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item
+-- @tparam boolean shares whether groups may share these
 -- @treturn table the plan; its field `kernels` lists its kernel nests
-function partition.plan(tree, takes_tasks)
-  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks }
+function partition.plan(tree, takes_tasks, shares)
+  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, shares = shares }
   local plan = build(tree.body, state)
   plan.kernels = state.kernels
   return plan

@@ -155,6 +155,18 @@ local function print_instead(part, output, times, launched)
   output.task = outer
 end
 
+--- What a task that groups share is in place of, a task too: they wait for each other as often as that stands for
+-- launches.
+local function print_shared(part, output, times, launched)
+  local task, outer = part.instead[1].index, output.task
+  output.task = nil
+  print_plan(part.instead, output, times, launched)
+  output.task = outer
+  if outer then add(output, "numbers.passes[%d] = numbers.passes[%d] + numbers.passes[%d]", outer, outer, task) end
+  add(output, "numbers.waits[%d] = numbers.passes[%d]", part.index, task)
+  add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.passes[%d])", part.index, part.index, task)
+end
+
 local PARTS = {
   kernel = function(part, output, times, launched)
     add(output, "do")
@@ -167,7 +179,11 @@ local PARTS = {
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
     if output.task then add(output, "numbers.passes[%d] = numbers.passes[%d] + %s", output.task, output.task, times) end
-    if part.instead then print_instead(part, output, times, launched) end
+    if part.is_shared then
+      print_shared(part, output, times, launched)
+    elseif part.instead then
+      print_instead(part, output, times, launched)
+    end
     add(output, "end")
   end,
   loop = function(part, output, times, launched)
@@ -220,9 +236,9 @@ end
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
 -- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they stand
--- for, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part of the kind
--- "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or nil and why it is
--- too large for Lua
+-- for, `waits`, of those that groups share how often these wait for each other, `has_rounds`: launches are at least so
+-- many; `counts` by `for` node of the host, `is_few` by part of the kind "either", `rest`, the operations of parts that
+-- are Lua, and `total`, the work of all statements; or nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
@@ -231,7 +247,7 @@ function work_estimate.compile(plan, names)
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
   add(output, "local numbers = { launches = {}, work = {}, operations = {}, is_vector = {}, items = {} }")
   add(output, "numbers.unneeded, numbers.counts, numbers.is_few, numbers.rest, numbers.total = {}, {}, {}, {}, 0")
-  add(output, "numbers.passes = {}")
+  add(output, "numbers.passes, numbers.waits = {}, {}")
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")

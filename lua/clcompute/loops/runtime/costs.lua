@@ -17,6 +17,7 @@ costs.ROWS = {
     clock_mhz = 2600,
     launch = 4e-6, -- each, in a queue
     wait = 30e-6, -- for the last one
+    meeting = 0.5e-6, -- of groups that wait for each other
     copy = 26e-6, -- however small
     byte = 1 / 10e9,
     statement = 0.6e-9,
@@ -33,6 +34,7 @@ costs.ROWS = {
     clock_mhz = 1980,
     launch = 8e-6,
     wait = 5e-6,
+    meeting = 0.0, -- never
     copy = 18e-6,
     byte = 1 / 10e9,
     statement = 250e-9, -- its loads are waited for
@@ -59,9 +61,9 @@ costs.HOST = {
 function costs.of(facts)
   local row = facts.type == "cpu" and costs.ROWS.cpu or costs.ROWS.gpu
   local pace = facts.clock_mhz > 0 and row.clock_mhz / facts.clock_mhz or 1.0
-  return { name = row.name, measured = row.measured, launch = row.launch, wait = row.wait, copy = row.copy,
-    byte = row.byte, build = row.build, load = row.load, statement = row.statement * pace, vector = row.vector,
-    grain = row.grain, width = row.items * math.max(facts.compute_units, 1) }
+  return { name = row.name, measured = row.measured, launch = row.launch, wait = row.wait, meeting = row.meeting,
+    copy = row.copy, byte = row.byte, build = row.build, load = row.load, statement = row.statement * pace,
+    vector = row.vector, grain = row.grain, width = row.items * math.max(facts.compute_units, 1) }
 end
 
 -- A task in place of many small launches is thought to be faster than it may be, so that it is tried.

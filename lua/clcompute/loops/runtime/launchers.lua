@@ -45,6 +45,16 @@ local function pipeline_of(nest, program, device)
     progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
 end
 
+--- A task that groups share, one on each unit: `progress` is as in a pipeline.
+-- @tparam table nest with `is_shared`
+-- @tparam Program program with its kernel
+-- @tparam Device device
+-- @treturn table `kernel`, `range`, `progress`
+function launchers.team(nest, program, device)
+  return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
+    progress = device:zeros("int", 3 * LINE) }
+end
+
 --- A nest on a device.
 -- @tparam table nest with `tiles`
 -- @tparam Program program with its kernel

@@ -30,7 +30,7 @@ function profitability.figures(numbers, row, memory)
   local rest = 0
   for _, operations in pairs(numbers.rest) do rest = rest + operations end
   local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
-  local passes = numbers.passes or {}
+  local passes, waits = numbers.passes or {}, numbers.waits or {}
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
     operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
     model = { device = {}, lua = {} }, device = {}, lua = {},
@@ -38,7 +38,8 @@ function profitability.figures(numbers, row, memory)
   for index, work in ipairs(numbers.work) do
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
       numbers.is_vector[index])
-    if costs.are_small(row, work, passes[index]) then
+    figures.model.device[index] = figures.model.device[index] + (waits[index] or 0) * row.meeting
+    if costs.are_small(row, work, passes[index] or waits[index]) then
       figures.model.device[index] = figures.model.device[index] * costs.HOPE
     end
     figures.model.lua[index] = numbers.operations[index] * costs.HOST.operation
@@ -154,20 +155,30 @@ local function all(plan, value)
   return on_device
 end
 
---- Gives nests back to Lua, each time the one that helps most.
+--- What may be given back to Lua at once: each nest, and a task that groups share with the one in whose place it is.
+local function given_back(plan)
+  local list = {}
+  for index, kernel in ipairs(plan.kernels) do
+    list[#list + 1] = { index }
+    if kernel.is_shared then list[#list + 1] = { index, kernel.instead[1].index } end
+  end
+  return list
+end
+
+--- Gives nests back to Lua, each time what helps most.
 local function improve(plan, numbers, arrays, on_device, figures, best)
   while true do
     local found
-    for index in ipairs(plan.kernels) do
-      if on_device[index] then
-        on_device[index] = false
+    for _, nests in ipairs(given_back(plan)) do
+      if on_device[nests[1]] and on_device[nests[#nests]] then
+        for _, index in ipairs(nests) do on_device[index] = false end
         local without = profitability.cost(plan, numbers, arrays, on_device, figures)
-        on_device[index] = true
-        if without.seconds < best.seconds then found, best = index, without end
+        for _, index in ipairs(nests) do on_device[index] = true end
+        if without.seconds < best.seconds then found, best = nests, without end
       end
     end
     if not found then return best end
-    on_device[found] = false
+    for _, index in ipairs(found) do on_device[index] = false end
   end
 end
 

@@ -106,6 +106,8 @@ local STATEMENTS = all_with(PLACE, {
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
   ["do"] = { { "body", "nodes", "partition", "statements that are one task" } },
   ["break"] = {},
+  shared = { { "loop", "node", "sharing", "of which groups take pieces" } },
+  alone = { { "body", "nodes", "sharing", "what one group does" } },
   ["for"] = {
     { "variable", "ref", "resolve" }, { "from", "node", "resolve" }, { "to", "node", "resolve" },
     { "step", "integer", "resolve", "not 0" }, { "body", "nodes", "resolve" },
@@ -119,6 +121,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_moved", "boolean?", "interchange", "went inwards" },
     { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
     { "wavefront", "table?", "wavefronts", "{ loops, coefficients, follower } of an outermost loop" },
+    { "is_common", "boolean?", "sharing", "all groups go through it, and must not look at elements there" },
     { "behind", "integer?", "pipelines", "how many passes rows, which are its, must be behind the one before" },
     { "obstacle", "string?", "partition", "why it is no kernel although it is parallel" },
     { "place", "string?", "partition", 'of a reduction: "shared", "work-item" or "either"' },

@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: MIT
+
+--- Tasks that the groups of a launch share: each goes through all loops of the task, takes pieces of the parallel ones,
+-- and waits before a piece until all that comes before the loop is done. What is not parallel is one piece.
+--
+--     for t = 1, n do                                        all groups
+--       for i = 2, n - 1 do b[i] = a[i - 1] + a[i + 1] end   pieces 1 and 2, 5 and 6, ...
+--       for i = 2, n - 1 do a[i] = b[i] / 2 end              pieces 3 and 4, when 1 and 2 are done, 7 and 8, ...
+--     end
+--
+-- Pieces have numbers, in their order, and a group takes the next one by adding to a counter; so it waits only for
+-- pieces that running groups have taken. Where one meets what Lua raises an error for, all others end, too, and the call
+-- sets the counters back.
+
+local ast = require("clcompute.loops.tree").ast
+local c_expression = require "clcompute.loops.generation.c_expression"
+local walk = require("clcompute.loops.tree").walk
+
+local sharing = {}
+
+local FLAT, DEEP = 512, 2 -- passes of a piece at least, of loops without and with loops in them
+
+-- --- what is shared -------------------------------------------------------------------------
+
+local function is_regular(node) return node.kind == "for" and not node.irregular and not node.pace and not node.word end
+
+local function is_shared(node) return is_regular(node) and node.parallel end
+
+local function reads_elements(...)
+  return walk.find({ ... }, function(part) return part.kind == "index" end) ~= nil
+end
+
+local function has_shared(nodes) return walk.find(nodes, is_shared) ~= nil end
+
+--- Whether all groups may go through a statement, as it is the same for all of them.
+local function is_common(node)
+  if node.kind == "local" then return not node.variable.assigned and not reads_elements(node.value) end
+  if node.kind == "do" then return has_shared(node.body) end
+  return is_regular(node) and not walk.breaks_out(node.body) and has_shared(node.body)
+    and not reads_elements(node.from, node.to)
+end
+
+--- The last statement that mentions a local.
+local function last_mention(nodes, variable)
+  for i = #nodes, 1, -1 do
+    if walk.find({ nodes[i] }, function(part) return part.kind == "name" and part.variable == variable end) then
+      return i
+    end
+  end
+  return 0
+end
+
+--- The last of the statements that are one piece with one of them: it declares locals that they mention.
+local function reach_of(nodes, first)
+  local last, i = first, first
+  while i <= last do
+    if nodes[i].kind == "local" then last = math.max(last, last_mention(nodes, nodes[i].variable)) end
+    i = i + 1
+  end
+  return last
+end
+
+--- The statements of a task as those of each group.
+-- @tparam {table,...} nodes
+-- @treturn {table,...} with "shared" in place of parallel loops, and "alone" in place of what one group does
+function sharing.apply(nodes)
+  local list, first = {}, 1
+  while first <= #nodes do
+    local node, last = nodes[first], first
+    if is_shared(node) then
+      list[#list + 1] = ast.node("shared", { loop = node }, node)
+    elseif node.kind == "local" and is_common(node) then
+      list[#list + 1] = node
+    elseif is_common(node) then
+      list[#list + 1] = ast.changed(node, { body = sharing.apply(node.body),
+        is_common = node.kind == "for" or nil })
+    else
+      last = reach_of(nodes, first)
+      local before = list[#list]
+      if not before or before.kind ~= "alone" then
+        before = ast.node("alone", { body = {} }, node)
+        list[#list + 1] = before
+      end
+      table.move(nodes, first, last, #before.body + 1, before.body)
+    end
+    first = last + 1
+  end
+  return list
+end
+
+--- Whether a task has a parallel loop in a sequential one that groups can share.
+-- @tparam {table,...} nodes
+function sharing.pays(nodes)
+  return walk.find(sharing.apply(nodes), function(node)
+    return node.kind == "for" and walk.find(node.body, function(part) return part.kind == "shared" end) ~= nil
+  end) ~= nil
+end
+
+-- --- in C -----------------------------------------------------------------------------------
+
+--- Goes through the pieces of a statement: `print` prints one.
+local function print_pieces(count, output, tools, print)
+  tools.block(output, ("for (const int end = base + %s; piece < end; piece = next_piece(progress)) "):format(count),
+    function()
+      tools.add(output, output.has_faults and "if (are_over(progress, base, faults)) return;"
+        or "await_pieces(progress, base);")
+      print()
+      tools.add(output, "end_piece(progress);")
+    end)
+  tools.add(output, ("base += %s;"):format(count))
+end
+
+--- Prints what one group does.
+-- @tparam table node
+-- @tparam table output
+-- @tparam table tools `add`, `block` and `body` of `clcompute.loops.generation.c_statements`
+function sharing.print_alone(node, output, tools)
+  print_pieces("1", output, tools, function()
+    output.depth = output.depth - 1
+    tools.body(node.body, output)
+    output.depth = output.depth + 1
+  end)
+end
+
+--- Prints a loop of which groups take pieces; the last ones may have a pass less than the others.
+-- @tparam table node
+-- @tparam table output
+-- @tparam table tools as for `print_alone`
+function sharing.print_loop(node, output, tools)
+  local loop, context = node.loop, output.context
+  local id, step = loop.variable.id, loop.step
+  local has_loop = walk.find(loop.body, function(part) return part.kind == "for" end) ~= nil
+  local function text(format, ...) return ast.node("text", { text = format:format(...), type = "int" }) end
+  context.helpers.passes = true
+  tools.block(output, "", function()
+    tools.add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
+    tools.add(output, ("const long %s_passes = passes(%s_from, %s, %d);"):format(id, id, c_expression.plain(loop.to,
+      context), step))
+    tools.add(output, ("const int pieces = pieces_of(%s_passes, %d);"):format(id, has_loop and DEEP or FLAT))
+    print_pieces("pieces", output, tools, function()
+      tools.add(output, ("const long %s_begin = %s_passes * (piece - base) / pieces;"):format(id, id))
+      tools.add(output, ("const long %s_stop = %s_passes * (piece - base + 1) / pieces - 1;"):format(id, id))
+      output.depth = output.depth - 1
+      tools.body({ ast.changed(loop, { from = text("%s_from + %s_begin * %d", id, id, step),
+        to = text("%s_from + %s_stop * %d", id, id, step) }) }, output)
+      output.depth = output.depth + 1
+    end)
+  end)
+end
+
+--- Prints the statements of a task that is shared.
+-- @tparam {table,...} nodes of `apply`
+-- @tparam table output
+-- @tparam table tools as for `print_alone`
+function sharing.print(nodes, output, tools)
+  output.context.helpers.next_piece = true
+  output.depth = 1
+  tools.add(output, "int piece = next_piece(progress), base = 0;")
+  output.depth = 0
+  tools.body(nodes, output)
+  output.depth = 1
+  tools.add(output, "end_pieces(progress);")
+  output.depth = 0
+end
+
+return sharing

@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+-- Tasks whose parallel loops the groups of one launch share.
+
+local decision = require "clcompute.loops.runtime.decision"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local N = 2500 -- enough for several pieces of a loop without loops in it
+
+describe("a task that groups share", function()
+  local device = helper.device()
+  local is_here = device.type == "cpu" and device.compute_units > 1 and device.platform ~= "Oclgrind"
+
+  local function check(name, body)
+    it(name, function()
+      if not is_here then return pending "no processor with threads is here" end
+      body()
+    end)
+  end
+
+  local function numbers(count)
+    local list = {}
+    for i = 1, count do list[i] = math.random() end
+    return list
+  end
+
+  --- Calls what was compiled with all that it may run on the device, so that what stands in place of others does.
+  local function call_on_device(compiled, ...)
+    local decide, on_device = decision.make, {}
+    for i = 1, 20 do on_device[i] = true end
+    decision.make = function() return { on_device = on_device, reasons = {} } end
+    local ok, message = pcall(compiled, ...)
+    decision.make = decide
+    return ok, message
+  end
+
+  local function is_shared(compiled) return compiled:source():find("next_piece(progress)", 1, true) ~= nil end
+
+  local STATEMENTS = {
+    "for i = 3, n do y[i] = x[i - 1] * 0.5 + 0.25 * x[i - 2] end",
+    "for i = n, 2, -1 do x[i] = y[i] + 0.125 * t end",
+    "for i = 1, n // 2 do x[2 * i] = y[2 * i - 1] * 0.5 end",
+    "for i = 1, n, 3 do y[i] = y[i] * 0.5 + x[i] end",
+    "for i = t, n - t do if x[i] > 0.5 then y[i] = x[i] else y[i] = 0.5 * y[i] end end",
+    "for i = 1, 40 do for k = 1, i do z[i] = z[i] * 0.5 + x[k] end end",
+    "for i = t, 40 do z[i] = z[i] + x[t] * 0.25 end",
+    "for i = 2, n do x[i] = 0.5 * (x[i] + x[i - 1]) end",
+    "x[t] = y[t + 1] * 0.5",
+    "local c = t * 2 + 1; for i = c, n do y[i] = y[i] * 0.5 + 0.125 * c end",
+    "local s = x[t]; for i = 5, n do y[i] = s * 0.5 end; x[t] = y[6] + s * 0.25",
+    "local s = 0.0; for i = 1, n do s = s + x[i] end; z[t] = s / n",
+    "for k = 1, t do for i = 1, n do y[i] = y[i] + 0.125 * k end end",
+    "for i = n + 5, n do x[i] = 0 end",
+    "do local d = t + 1; for i = 1, n do y[i] = 0.5 * (y[i] + d) end end",
+  }
+
+  check("has the results of Lua", function()
+    local count = 0
+    for _ = 1, helper.long(300) or 25 do
+      local lines = {}
+      for i = 1, math.random(2, 5) do lines[i] = ("do %s end"):format(STATEMENTS[math.random(#STATEMENTS)]) end
+      local text = ("function(x, y, z, n, steps)\n for t = 1, steps do\n%s\n end\n y[1] = x[2]\nend"):format(
+        table.concat(lines, "\n"))
+      local compiled, f = assert(loops.compile(text, { device = device })), assert(load("return " .. text))()
+      local x, y, z = numbers(N), numbers(N), numbers(40)
+      local buffers = { device:buffer(x, "double"), device:buffer(y, "double"), device:buffer(z, "double") }
+      for _, size in ipairs { { N, 6 }, { 20, 3 }, { 1100, 2 } } do
+        local n, steps = table.unpack(size)
+        f(x, y, z, n, steps)
+        assert(call_on_device(compiled, buffers[1], buffers[2], buffers[3], n, steps))
+        for i, list in ipairs { x, y, z } do assert.same(list, buffers[i]:read(), text) end
+      end
+      count = count + (is_shared(compiled) and 1 or 0)
+    end
+    assert.is_true(count > 5)
+  end)
+
+  check("ends in all groups where one meets what Lua raises an error for, and then runs again", function()
+    local text = [=[function(x, y, k, n, steps)
+      for t = 1, steps do
+        for i = 1, n do y[i] = x[n - i + 1] * 0.5 + k[k[i]] end
+        for i = 1, n do x[i] = y[i] end
+      end
+    end]=]
+    local compiled = assert(loops.compile(text, { device = device }))
+    local f, x, k = assert(load("return " .. text))(), numbers(N), {}
+    for i = 1, N do k[i] = math.random(N) end
+    local x_buffer, y, k_buffer = device:buffer(x, "double"), device:zeros("double", N), device:buffer(k, "long")
+    for _, place in ipairs { 1, N // 2, N } do
+      for _ = 1, 5 do
+        local kept = k[place]
+        k_buffer:set(place, N + 7)
+        local ok, message = call_on_device(compiled, x_buffer, y, k_buffer, N, 50)
+        assert.is_false(ok)
+        assert.matches("%(k%[k%[i%]%]%): index 2507 is outside of 1 %.%. 2500", message)
+        k_buffer:set(place, kept)
+        x_buffer:write(x)
+        assert(call_on_device(compiled, x_buffer, y, k_buffer, N, 3))
+        f(x, {}, k, N, 3)
+        assert.same(x, x_buffer:read())
+      end
+    end
+    assert.is_true(is_shared(compiled))
+  end)
+
+  check("looks at what subscripts read after it was written", function()
+    local text = [=[function(x, y, k, n, steps)
+      for t = 1, steps do
+        for i = 1, n do k[i] = (k[i] * 7 + t) % n + 1 end
+        for r = 1, 3 do
+          for i = 1, n do y[i] = y[i] * 0.5 + x[k[r]] end
+        end
+      end
+    end]=]
+    local compiled = assert(loops.compile(text, { device = device }))
+    local f, x, y, k = assert(load("return " .. text))(), numbers(N), numbers(N), {}
+    for i = 1, N do k[i] = math.random(N) end
+    local x_buffer, y_buffer = device:buffer(x, "double"), device:buffer(y, "double")
+    local k_buffer = device:buffer(k, "long")
+    for _ = 1, 3 do
+      f(x, y, k, N, 40)
+      assert(call_on_device(compiled, x_buffer, y_buffer, k_buffer, N, 40))
+      assert.same(k, k_buffer:read())
+      assert.same(y, y_buffer:read())
+    end
+    assert.is_true(is_shared(compiled))
+  end)
+
+  check("is chosen where a launch for each loop takes long, and not where groups would only wait", function()
+    local text = [[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = 2, n - 1 do b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3 + t end
+        for i = t, n - 1 do a[i] = b[i] end
+        for i = 1, n // 2 do a[i] = a[n - i + 1] end
+      end
+    end]]
+    for _, size in ipairs { { 20000, 200, "device" }, { 30, 3000, "Lua" } } do
+      local compiled, n = assert(loops.compile(text, { device = device })), size[1]
+      local a, b = device:random("double", n), device:zeros("double", n)
+      compiled(a, b, n, size[2])
+      compiled.state.latest.place.costs.build, compiled.state.latest.place.costs.load = 0.0, 0.0
+      compiled(a, b, n, size[2])
+      assert.matches("nest_5, line 2: one launch, whose groups share the parallel loops; reads a, b, writes b, a\n"
+        .. "  or, instead of it:\n    nest_4, line 2: one work%-item", compiled:explain())
+      assert.matches(("nest_5: %s: launches: 1"):format(size[3]), compiled:explain())
+      assert.matches("for t .- %-> a loop of each group, or a loop of one work%-item, or a loop on the host\n",
+        compiled:explain())
+    end
+  end)
+
+  check("is none where locals that depend on elements live across its loops", function()
+    for body, expected in pairs {
+      ["local s = x[t]; for i = 1, n do y[i] = y[i] * s end"] = false,
+      ["local s = t / 2; for i = 1, n do y[i] = y[i] * s end"] = true,
+      ["local s = 0.0; for i = 1, n do s = s + x[i] end; for i = 1, n do y[i] = y[i] * s end"] = false,
+      ["if x[t] > 0 then for i = 1, n do y[i] = y[i] * 2 end end"] = false,
+      ["for k = 1, n do x[k] = x[k] + 1; for i = 1, n do y[i] = y[i] * x[k] end end"] = true,
+    } do
+      local text = ("function(x, y, n) for t = 1, n do %s end end"):format(body)
+      local compiled = assert(loops.compile(text, { device = device }))
+      assert(call_on_device(compiled, device:random("double", 9), device:random("double", 9), 9))
+      assert.equal(expected, is_shared(compiled), text)
+    end
+  end)
+end)
