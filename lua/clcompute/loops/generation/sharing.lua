@@ -9,8 +9,8 @@
 --     end
 --
 -- Pieces have numbers, in their order, and a group takes the next one by adding to a counter; so it waits only for
--- pieces that running groups have taken. Where one meets what Lua raises an error for, all others end, too, and the call
--- sets the counters back.
+-- pieces that running groups have taken. Where one meets what Lua raises an error for, all others end, too, and the
+-- call sets the counters back.
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
