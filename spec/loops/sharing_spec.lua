@@ -104,22 +104,25 @@ describe("a task that groups share", function()
   end)
 
   check("looks at what subscripts read after it was written", function()
-    local text = [=[function(x, y, k, n, steps)
+    local text = [=[function(x, y, z, k, n, steps)
       for t = 1, steps do
-        for i = 1, n do k[i] = (k[i] * 7 + t) % n + 1 end
+        for i = 1, n do k[i] = (t % 2) * (1 << 40) end
+        for i = 1, n do k[i] = k[i] // (1 << 40) + 1 end
         for r = 1, 3 do
-          for i = 1, n do y[i] = y[i] * 0.5 + x[k[r]] end
+          z[n] = z[n] * 0.5 + x[k[n - t] + r]
+          for i = 1, n - 9 do z[i] = y[n - i + 1] * 0.5 + z[n] end
+          for i = 1, n - 9 do y[i] = z[i] end
         end
       end
     end]=]
     local compiled = assert(loops.compile(text, { device = device }))
-    local f, x, y, k = assert(load("return " .. text))(), numbers(N), numbers(N), {}
-    for i = 1, N do k[i] = math.random(N) end
+    local f, x, y, z, k = assert(load("return " .. text))(), numbers(N), numbers(N), numbers(N), {}
+    for i = 1, N do k[i] = i end
     local x_buffer, y_buffer = device:buffer(x, "double"), device:buffer(y, "double")
-    local k_buffer = device:buffer(k, "long")
+    local z_buffer, k_buffer = device:buffer(z, "double"), device:buffer(k, "long")
     for _ = 1, 3 do
-      f(x, y, k, N, 40)
-      assert(call_on_device(compiled, x_buffer, y_buffer, k_buffer, N, 40))
+      f(x, y, z, k, N, 200)
+      assert(call_on_device(compiled, x_buffer, y_buffer, z_buffer, k_buffer, N, 200))
       assert.same(k, k_buffer:read())
       assert.same(y, y_buffer:read())
     end
