@@ -52,6 +52,19 @@ end]]
 helper.describe_each("loop nests in tiles", function(device)
   local n = helper.is_simulator(device) and 7 or 19
 
+  it("are not fused where sums of rows wait for each other, and are where many go on at once", function()
+    local function text_of(body)
+      local compiled = assert(loops.compile(("function(a, c, n) for i = 1, n do for j = 1, n do for k = 1, n do %s end "
+        .. "end end end"):format(body), { device = device, force = true, target = "cpu", mode = "fast" }))
+      compiled(device:zeros("float", n, n), device:zeros("float", n, n), n)
+      return compiled:source()
+    end
+    local by_rows, in_registers = text_of "c[i][j] = c[i][j] + a[j][k] * a[i][k]",
+      text_of "c[i][j] = c[i][j] + a[i][k] * a[k][j]"
+    assert.matches("pragma OPENCL FP_CONTRACT OFF", by_rows)
+    assert.is_nil(in_registers:find("FP_CONTRACT OFF", 1, true))
+  end)
+
   it("are one launch where a sequential loop can go inside", function()
     local compiled = assert(loops.compile(SYRK, { device = device, force = true, target = "cpu" }))
     compiled(random_matrix(n, n), random_matrix(n, n), n)

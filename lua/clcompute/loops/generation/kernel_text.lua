@@ -178,7 +178,8 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
-  local chain = nest.is_task and nest.body or nest.behind and nest.tiles.body
+  local is_waiting = nest.behind or nest.tiles and nest.tiles.class == "rows"
+  local chain = nest.is_task and nest.body or is_waiting and nest.tiles.body
   if chain and context.may_fuse and has_chain(chain) then -- adding is shorter than a fused step
     add(output, "  #pragma OPENCL FP_CONTRACT OFF")
   end
