@@ -103,6 +103,24 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
+  check("leaves to Lua what it raises an error for before the launch", function()
+    local text = [=[function(k, l, n, steps, divisor)
+      for t = 1, steps do
+        for i = 1, n do l[i] = k[n - i + 1] // divisor + t end
+        for i = 1, n do k[i] = l[i] end
+      end
+    end]=]
+    local compiled, list = assert(loops.compile(text, { device = device })), {}
+    for i = 1, N do list[i] = i end
+    local k, l = device:buffer(list, "long"), device:zeros("long", N)
+    assert(call_on_device(compiled, k, l, N, 3, 2))
+    local ok, message = call_on_device(compiled, k, l, N, 3, 0)
+    assert.is_false(ok)
+    assert.matches("^line 3: attempt to", (message:gsub("^.-(line %d+: )", "%1")))
+    assert(call_on_device(compiled, k, l, N, 3, 2))
+    assert.is_true(is_shared(compiled))
+  end)
+
   check("looks at what subscripts read after it was written", function()
     local text = [=[function(x, y, z, k, n, steps)
       for t = 1, steps do

@@ -358,7 +358,7 @@ local function build_task(nodes, later, instead, state)
   if obstacle(node, uses, checked) or walk.find(nodes, is_reduction) then return nil end
   local task = new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
   if not state.shares or not instead or not sharing.pays(nodes) then return task end
-  return new_kernel(node, uses, {}, { is_task = true, is_shared = true, instead = { task } }, state)
+  return new_kernel(node, uses, checked, { is_task = true, is_shared = true, instead = { task } }, state)
 end
 
 local MOST_STATEMENTS = 64 -- that are tried as one task
