@@ -121,6 +121,27 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
+  check("has stored what comes before a place that fails", function()
+    local text = [=[function(x, y, z, n, steps, d)
+      for t = 1, steps do
+        for i = 1, n do y[i] = x[i] + t end
+        for i = 1, n do z[i] = y[n - i + 1] end
+        local c = 10 // (t - d)
+        for i = 1, n do x[i] = z[i] * 0 + c * 0 end
+      end
+    end]=]
+    local compiled, n = assert(loops.compile(text, { device = device })), 1000 -- one piece of a loop
+    local x, y, z = device:zeros("long", n), device:zeros("long", n), device:zeros("long", n)
+    for _ = 1, 40 do
+      x:fill(0)
+      local ok, message = call_on_device(compiled, x, y, z, n, 300, 200)
+      assert.is_false(ok)
+      assert.matches("line 5: attempt to", message)
+      for _, value in ipairs(z:read()) do assert.equal(200, value) end
+    end
+    assert.is_true(is_shared(compiled))
+  end)
+
   check("looks at what subscripts read after it was written", function()
     local text = [=[function(x, y, z, k, n, steps)
       for t = 1, steps do

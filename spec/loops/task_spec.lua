@@ -225,6 +225,23 @@ describe("a sequential nest", function()
     end
   end)
 
+  it("has no rows side by side where a row leaves its elements from pass to pass", function()
+    if device.type ~= "cpu" then return pending "no processor is here" end
+    for text, n in pairs {
+      ["function(a, n) for i = 2, n do for j = 2, n do "
+        .. "a[i + j][j] = 0.25 * (a[i + j - 1][j - 1] + a[i + j][j - 1]) + a[i + j][j] end end end"] = 24,
+      ["function(a, n) for i = 2, n do for j = 2, n do "
+        .. "a[i - j + n][j] = 0.25 * (a[i - j + n + 1][j - 1] + a[i - j + n][j - 1]) end end end"] = 23,
+    } do
+      local compiled, values = assert(loops.compile(text, { device = device })), matrix(50)
+      local buffer = device:buffer(values, "double")
+      assert(load("return " .. text))()(values, n)
+      call_on_device(compiled, buffer, n)
+      assert.same(values, buffer:read())
+      assert.is_nil(compiled:source():find("_kept_row1", 1, true))
+    end
+  end)
+
   it("is said to have run in place of the nests that it is without", function()
     if device.type ~= "cpu" then return pending "no processor is here" end
     local compiled = assert(loops.compile("function(a, b, n)\n  for t = 1, n do\n"

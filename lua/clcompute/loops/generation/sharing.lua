@@ -14,6 +14,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
+local faults = require "clcompute.loops.generation.faults"
 local walk = require("clcompute.loops.tree").walk
 
 local sharing = {}
@@ -32,12 +33,16 @@ end
 
 local function has_shared(nodes) return walk.find(nodes, is_shared) ~= nil end
 
+--- Whether expressions are the same for all groups at any time: a group that ran ahead to a fault would end the others.
+local function are_fixed(...)
+  return not reads_elements(...) and not faults.are_in { ... }
+end
+
 --- Whether all groups may go through a statement, as it is the same for all of them.
 local function is_common(node)
-  if node.kind == "local" then return not node.variable.assigned and not reads_elements(node.value) end
+  if node.kind == "local" then return not node.variable.assigned and are_fixed(node.value) end
   if node.kind == "do" then return has_shared(node.body) end
-  return is_regular(node) and not walk.breaks_out(node.body) and has_shared(node.body)
-    and not reads_elements(node.from, node.to)
+  return is_regular(node) and not walk.breaks_out(node.body) and has_shared(node.body) and are_fixed(node.from, node.to)
 end
 
 --- The last statement that mentions a local.

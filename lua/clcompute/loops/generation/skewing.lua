@@ -47,8 +47,8 @@ local function chooses(node)
   return node.kind == "if" or node.op == "and" or node.op == "or"
 end
 
---- The statement of a row that stores, if it computes a float from what the pass before stored, each row in its own
--- elements; nil where others store, too.
+--- The statement of a row that stores, if it computes a float from what the pass before stored: each row along the last
+-- dimension, in its own elements; nil where others store, too.
 local function chain_of(body, outer, inner)
   local found, is_own
   for _, node in ipairs(body) do
@@ -59,7 +59,7 @@ local function chain_of(body, outer, inner)
   if not target or target.type ~= "float" or walk.find(body, chooses) then return nil end
   for d, subscript in ipairs(target.subscripts) do
     local is_last = d == #target.subscripts
-    if is_last and affine.multiple(subscript, inner.variable) ~= 1 then return nil end
+    if affine.multiple(subscript, inner.variable) ~= (is_last and 1 or 0) then return nil end
     is_own = is_own or not is_last and (affine.multiple(subscript, outer.variable) or 0) ~= 0
   end
   return is_own and walk.find({ found.value }, function(part) return is_before(part, target) end) and found or nil
