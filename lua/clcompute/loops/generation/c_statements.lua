@@ -101,10 +101,11 @@ void await_pieces(volatile global int *progress, int base) { // until all pieces
   while (progress[LINE] < base) {}
   atomic_or(progress + LINE, 0); // what they have stored is read after this
 }
-int are_over(volatile global int *progress, int base, volatile global long *faults) { // or a group has met a fault
-  while (progress[LINE] < base && *faults == 0) {}
+int will_never(volatile global int *progress, int base, volatile global long *faults) { // as one of them met a fault
+  while (progress[LINE] < base)
+    if (*faults != 0 && atomic_or(progress + LINE, 0) < base) return 1; // a fault in this loop is no reason
   atomic_or(progress + LINE, 0);
-  return *faults != 0;
+  return 0;
 }
 void end_piece(volatile global int *progress) { atomic_inc(progress + LINE); }
 void end_pieces(volatile global int *progress) { // the last one prepares the next launch
@@ -124,7 +125,7 @@ void await_block(volatile global int *progress, int block, int tile) { // until 
   while (*before < tile) {}
   atomic_or(before, 0); // what that block has stored is read after this
 }
-void end_tile(volatile global int *progress, int block, int tile) { atomic_xchg(progress + (block + 1) * LINE, tile); }
+void end_tile(volatile global int *progress, int block) { atomic_inc(progress + (block + 1) * LINE); }
 void end_block(volatile global int *progress) { // the last one prepares the next launch
   const int count = (int)get_num_groups(0);
   if (atomic_inc(progress + 1) < count - 1) return;

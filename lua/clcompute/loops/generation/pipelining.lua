@@ -102,7 +102,7 @@ function pipelining.print(nest, output)
     output.depth = output.depth - 1
     c_statements.body(nest.tiles.body, output)
     output.depth = output.depth + 1
-    add(output, "end_tile(progress, block, tile + 1);")
+    add(output, "end_tile(progress, block);")
   end)
   add(output, "end_block(progress);")
   output.depth = 0

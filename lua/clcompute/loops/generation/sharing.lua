@@ -9,8 +9,8 @@
 --     end
 --
 -- Pieces have numbers, in their order, and a group takes the next one by adding to a counter; so it waits only for
--- pieces that running groups have taken. Where one meets what Lua raises an error for, all others end, too, and the
--- call sets the counters back.
+-- pieces that running groups have taken. Where one meets what Lua raises an error for, its piece is never done: the
+-- others end before what comes behind its loop, and the call sets the counters back.
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -107,7 +107,7 @@ end
 local function print_pieces(count, output, tools, print)
   tools.block(output, ("for (const int end = base + %s; piece < end; piece = next_piece(progress)) "):format(count),
     function()
-      tools.add(output, output.has_faults and "if (are_over(progress, base, faults)) return;"
+      tools.add(output, output.has_faults and "if (will_never(progress, base, faults)) return;"
         or "await_pieces(progress, base);")
       print()
       tools.add(output, "end_piece(progress);")
