@@ -103,6 +103,30 @@ function helper.on_cpu(sentence, body, reason)
   end)
 end
 
+--- Whether groups of a device are threads, of which one may wait for another, as `clcompute.loops` takes it.
+function helper.has_threads(device)
+  return require("clcompute.loops.runtime").kernel_target.of(device, {}).may_wait
+end
+
+--- A test of what is so where that device has such.
+function helper.on_threads(sentence, body)
+  busted.it(sentence, function()
+    if not helper.has_threads(helper.device()) then return busted.pending "it is so where groups are threads" end
+    return body()
+  end)
+end
+
+--- Calls what `loops.compile` made with so many of its nests on the device: what stands in place of others runs.
+function helper.call_on_device(count, compiled, ...)
+  local decision = require("clcompute.loops.runtime").decision
+  local decide, on_device = decision.make, {}
+  for i = 1, count do on_device[i] = true end
+  decision.make = function() return { on_device = on_device, reasons = {} } end
+  local ok, message = pcall(compiled, ...)
+  decision.make = decide
+  return ok, message
+end
+
 --- A test of what is so where POCL is the driver of that device.
 function helper.on_pocl(sentence, body)
   busted.it(sentence, function()

@@ -8,14 +8,6 @@ local N = 100
 
 describe("a pipeline", function()
   local device = helper.device()
-  local is_here = device.type == "cpu" and device.compute_units > 1 and device.platform ~= "Oclgrind"
-
-  local function check(name, body)
-    it(name, function()
-      if not is_here then return pending "no processor with threads is here" end
-      body()
-    end)
-  end
 
   local function matrix()
     local rows = {}
@@ -75,7 +67,7 @@ describe("a pipeline", function()
     return ("function(a, n, m) for _ = 1, 2 do %s %s %s end end end end"):format(outer, inner, body)
   end
 
-  check("has the results of Lua, whatever its passes need of those before", function()
+  helper.on_threads("has the results of Lua, whatever its passes need of those before", function()
     local count, lags = 0, {}
     for _ = 1, helper.long(400) or 30 do
       local text = random_nest()
@@ -88,7 +80,7 @@ describe("a pipeline", function()
     assert.is_true(lags["0"] and (lags["1"] or lags["2"]))
   end)
 
-  check("goes through steps of time, each behind the one before", function()
+  helper.on_threads("goes through steps of time, each behind the one before", function()
     local compiled = compare([[function(a, n, steps)
       for t = 1, steps do for i = 2, n - 1 do for j = 2, n - 1 do
         a[i][j] = 0.2 * (a[i][j] + a[i - 1][j] + a[i][j - 1] + a[i][j + 1] + a[i + 1][j])
@@ -100,7 +92,7 @@ describe("a pipeline", function()
     assert.matches("for t .- %-> blocks of rows, each behind the one before\n", compiled:explain())
   end)
 
-  check("has tiles that cover all passes, and a counter for each block", function()
+  helper.on_threads("has tiles that cover all passes, and a counter for each block", function()
     local launchers = require "clcompute.loops.runtime.launchers"
     local program = { kernel = function() return "kernel" end }
     for _, behind in ipairs { 0, 1, 2 } do
@@ -119,7 +111,7 @@ describe("a pipeline", function()
     end
   end)
 
-  check("is none where a pass needs what is further to the right, or numbers outlive it", function()
+  helper.on_threads("is none where a pass needs what is further to the right, or numbers outlive it", function()
     for body, expected in pairs {
       ["for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 2] end"] = true,
       ["for j = 2, n - 3 do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end"] = false,
@@ -134,7 +126,7 @@ describe("a pipeline", function()
     end
   end)
 
-  check("is one work-item where a device has no threads that go on side by side", function()
+  helper.on_threads("is one work-item where a device has no threads that go on side by side", function()
     local target = require("clcompute.loops.runtime.kernel_target")
     assert.is_true(target.of(device, {}).may_wait)
     for field, value in pairs { platform = "Oclgrind", compute_units = 1 } do

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Tasks whose parallel loops the groups of one launch share.
 
-local decision = require "clcompute.loops.runtime.decision"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 
@@ -9,14 +8,6 @@ local N = 2500 -- enough for several pieces of a loop without loops in it
 
 describe("a task that groups share", function()
   local device = helper.device()
-  local is_here = device.type == "cpu" and device.compute_units > 1 and device.platform ~= "Oclgrind"
-
-  local function check(name, body)
-    it(name, function()
-      if not is_here then return pending "no processor with threads is here" end
-      body()
-    end)
-  end
 
   local function numbers(count)
     local list = {}
@@ -24,15 +15,7 @@ describe("a task that groups share", function()
     return list
   end
 
-  --- Calls what was compiled with all that it may run on the device, so that what stands in place of others does.
-  local function call_on_device(compiled, ...)
-    local decide, on_device = decision.make, {}
-    for i = 1, 20 do on_device[i] = true end
-    decision.make = function() return { on_device = on_device, reasons = {} } end
-    local ok, message = pcall(compiled, ...)
-    decision.make = decide
-    return ok, message
-  end
+  local function call_on_device(...) return helper.call_on_device(20, ...) end
 
   local function is_shared(compiled) return compiled:source():find("next_piece(progress)", 1, true) ~= nil end
 
@@ -54,7 +37,7 @@ describe("a task that groups share", function()
     "do local d = t + 1; for i = 1, n do y[i] = 0.5 * (y[i] + d) end end",
   }
 
-  check("has the results of Lua", function()
+  helper.on_threads("has the results of Lua", function()
     local count = 0
     for _ = 1, helper.long(300) or 25 do
       local lines = {}
@@ -75,7 +58,7 @@ describe("a task that groups share", function()
     assert.is_true(count > 5)
   end)
 
-  check("ends in all groups where one meets what Lua raises an error for, and then runs again", function()
+  helper.on_threads("ends in all groups where one meets what Lua raises an error for, and then runs again", function()
     local text = [=[function(x, y, k, n, steps)
       for t = 1, steps do
         for i = 1, n do y[i] = x[n - i + 1] * 0.5 + k[k[i]] end
@@ -103,7 +86,7 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
-  check("leaves to Lua what it raises an error for before the launch", function()
+  helper.on_threads("leaves to Lua what it raises an error for before the launch", function()
     local text = [=[function(k, l, n, steps, divisor)
       for t = 1, steps do
         for i = 1, n do l[i] = k[n - i + 1] // divisor + t end
@@ -121,7 +104,7 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
-  check("has stored what comes before a place that fails", function()
+  helper.on_threads("has stored what comes before a place that fails", function()
     local text = [=[function(x, y, z, n, steps, d)
       for t = 1, steps do
         for i = 1, n do y[i] = x[i] + t end
@@ -142,7 +125,7 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
-  check("looks at what subscripts read after it was written", function()
+  helper.on_threads("looks at what subscripts read after it was written", function()
     local text = [=[function(x, y, z, k, n, steps)
       for t = 1, steps do
         for i = 1, n do k[i] = (t % 2) * (1 << 40) end
@@ -168,7 +151,7 @@ describe("a task that groups share", function()
     assert.is_true(is_shared(compiled))
   end)
 
-  check("is chosen where a launch for each loop takes long, and not where groups would only wait", function()
+  helper.on_threads("is chosen where launches take long, and not where groups would only wait", function()
     local text = [[function(a, b, n, steps)
       for t = 1, steps do
         for i = 2, n - 1 do b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3 + t end
@@ -190,7 +173,23 @@ describe("a task that groups share", function()
     end
   end)
 
-  check("is none where locals that depend on elements live across its loops", function()
+  helper.on_threads("is told with what each group does, and one alone", function()
+    local compiled = assert(loops.compile([[function(x, y, z, n)
+      for t = 1, n do
+        for i = 1, n do y[i] = y[i] * 0.5 + x[t] end
+        local c = y[1]
+        for k = 1, n do z[k] = z[k] + c end
+        x[t] = c
+      end
+    end]], { device = device }))
+    call_on_device(compiled, device:zeros("double", 9), device:zeros("double", 9), device:zeros("double", 9), 9)
+    local text = compiled:explain()
+    assert.matches("for t .- %-> a loop of each group, ", text)
+    assert.matches("for i .- %-> shared by groups, ", text)
+    assert.matches("for k .- %-> a loop of one group, ", text)
+  end)
+
+  helper.on_threads("is none where locals that depend on elements live across its loops", function()
     for body, expected in pairs {
       ["local s = x[t]; for i = 1, n do y[i] = y[i] * s end"] = false,
       ["local s = t / 2; for i = 1, n do y[i] = y[i] * s end"] = true,

@@ -41,7 +41,7 @@ describe("a sequential nest", function()
       end
       for _ = 1, 400 do compiled(buffer, n) end -- until building has paid
       assert.is_true(compiled:stats().launches > 0)
-      assert.matches(device.compute_units > 1 and "nest_1, line 2: work%-items %(j, i%) in tiles, whose rows overlap"
+      assert.matches(helper.has_threads(device) and "nest_1, line 2: work%-items %(j, i%) in tiles, whose rows overlap"
         or "nest_1, line 2: one work%-item", compiled:explain())
     end
   end)
@@ -162,14 +162,7 @@ describe("a sequential nest", function()
     end
   end)
 
-  --- Calls what was compiled with all of its nests on the device.
-  local function call_on_device(compiled, ...)
-    local decide = decision.make
-    decision.make = function() return { on_device = { true, true, true, true }, reasons = {} } end
-    local ok, message = pcall(compiled, ...)
-    decision.make = decide
-    assert(ok, message)
-  end
+  local function call_on_device(...) assert(helper.call_on_device(4, ...)) end
 
   --- A sweep over rows in which numbers wait for neighbours that have theirs, and perhaps for others further away.
   local function random_sweep()

@@ -107,11 +107,6 @@ end)
 -- GPU in wavefronts.
 local SEQUENTIAL = { gs = true, sor = true, trisolv_if = true }
 
---- Whether these are pipelines there, whose groups wait for each other.
-local function has_pipelines(device)
-  return require("clcompute.loops.runtime.kernel_target").of(device, {}).may_wait
-end
-
 --- A nested table whose elements are rounded when they are stored, as those of a buffer of floats are.
 local function rounding(list)
   local inner = {}
@@ -175,7 +170,7 @@ helper.describe_each("the PolyKernels by clcompute.loops", function(device)
       for _, n in ipairs(sizes) do
         for _, form in ipairs(forms_for(index, n)) do compare(row, f, n, form) end
       end
-      local is_in_lua = device.type == "cpu" and not has_pipelines(device) and SEQUENTIAL[row.name] ~= nil
+      local is_in_lua = device.type == "cpu" and not helper.has_threads(device) and SEQUENTIAL[row.name] ~= nil
       assert.equal(is_in_lua, f:stats().launches == 0)
     end)
 
@@ -234,7 +229,7 @@ describe("the report of the PolyKernels", function()
       end
     end
     assert.equal("unsupported", row_of(by_kernel.gs, "gcc, OpenMP").status)
-    assert.equal(has_pipelines(device) and "taken" or "in Lua", row_of(by_kernel.gs, "forced").verdict)
+    assert.equal(helper.has_threads(device) and "taken" or "in Lua", row_of(by_kernel.gs, "forced").verdict)
     local taken = row_of(by_kernel.mmm, "forced")
     assert.same({ "taken", 1, 2, 1 }, { taken.verdict, taken.launches, taken.uploads, taken.downloads })
     assert.same({ 2 * 128 * 128 * 8, 128 * 128 * 8 }, { taken.bytes_up, taken.bytes_down })

@@ -179,10 +179,12 @@ end
 
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
-    if kernel.is_task then
+    if kernel.is_shared then
+      local task = kernel.instead[1]
+      kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane
+    elseif kernel.is_task then
       local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
       kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
-      if kernel.is_shared then kernel.body = generation.sharing.apply(kernel.body) end
     elseif kernel.behind then
       kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then

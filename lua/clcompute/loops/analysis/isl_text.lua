@@ -224,6 +224,15 @@ function isl_text.access(scop, access, outer, formulas, names)
     parameters)
 end
 
+--- A text in which names have a suffix.
+-- @string text
+-- @tparam {string,...} names
+-- @string suffix
+function isl_text.renamed(text, names, suffix)
+  for _, name in ipairs(names) do text = text:gsub("%f[%w_]" .. name .. "%f[^%w_]", name .. suffix) end
+  return text
+end
+
 --- One subscript of an access in all iterations that it happens in: a map to a single integer.
 function isl_text.subscript(scop, access, dimension)
   return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],

@@ -5,6 +5,7 @@
 -- a later one of a row before it than those that are over by then.
 
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local scops = require "clcompute.loops.analysis.scop"
 local trip_counts = require "clcompute.loops.analysis.trip_counts"
 local walk = require("clcompute.loops.tree").walk
 
@@ -15,39 +16,28 @@ local BUDGET = 1000000 -- of operations of isl for a distance
 
 -- --- whether it is right ----------------------------------------------------------------------
 
-local function is_in(statement, loop)
-  for _, around in ipairs(statement.loops) do
-    if around.variable == loop.variable then return true end
-  end
-  return false
-end
-
 --- The accesses in a loop, one for all that touch the same elements in the same passes: if one of them writes, it does.
 local function accesses_in(scop, loop)
   local list, known = {}, {}
-  for _, statement in ipairs(scop.statements) do
-    for _, access in ipairs(is_in(statement, loop) and statement.accesses or {}) do
-      local key = isl_text.access(scop, access, #statement.loops):gsub("%f[%w_]" .. statement.name .. "%f[%W]", "")
-      if not known[key] then
-        known[key] = { access = access, variable = access.variable }
-        list[#list + 1] = known[key]
-      end
-      known[key].write = known[key].write or access.write
+  for _, access in ipairs(scops.accesses_in(scop, loop)) do
+    local statement = access.statement
+    local key = isl_text.access(scop, access, #statement.loops):gsub("%f[%w_]" .. statement.name .. "%f[^%w_]", "")
+    if not known[key] then
+      known[key] = { access = access, variable = access.variable }
+      list[#list + 1] = known[key]
     end
+    known[key].write = known[key].write or access.write
   end
   return list
 end
 
 --- An access in an earlier pass of a loop: its variable and those of the loops in it get other names.
 local function earlier(scop, access, outer)
-  local loops, is_within = access.statement.loops, false
-  local text = isl_text.access(scop, access, #loops)
+  local loops, ids = access.statement.loops, {}
   for _, loop in ipairs(loops) do
-    is_within = is_within or loop.variable == outer.variable
-    local id = loop.variable.id
-    if is_within then text = text:gsub("%f[%w_]" .. id .. "%f[^%w_]", id .. "_before") end
+    if #ids > 0 or loop.variable == outer.variable then ids[#ids + 1] = loop.variable.id end
   end
-  return text
+  return isl_text.renamed(isl_text.access(scop, access, #loops), ids, "_before")
 end
 
 --- How many passes a loop is further on than in the earlier pass, in isl's words.
@@ -77,7 +67,7 @@ function pipelines.may_overlap(scop, outer, inner, behind, rows)
       end
     end
   end
-  return require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
+  return #list > 0 and require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
 end
 
 --- The least number of passes that each row may be behind the one before it, or nil.

@@ -203,6 +203,20 @@ function scop.within(form, node)
   return list, outer
 end
 
+--- The accesses in a loop, which may have been moved or changed in its tree since.
+-- @tparam table form of `extract`
+-- @tparam table loop
+-- @treturn {table,...}
+function scop.accesses_in(form, loop)
+  local list = {}
+  for _, statement in ipairs(form.statements) do
+    local is_within = false
+    for _, around in ipairs(statement.loops) do is_within = is_within or around.variable == loop.variable end
+    if is_within then table.move(statement.accesses, 1, #statement.accesses, #list + 1, list) end
+  end
+  return list
+end
+
 --- Extracts the polyhedral form of a tree with types.
 -- @tparam table tree of `clcompute.loops.front.types`; its `base` is that of the arrays: 0 or, unless given, 1
 -- @treturn table `parameters` (name in isl to `{ variable= }`, or `{ variable=, dimension= }` for a size), `numbers`

@@ -3,6 +3,8 @@
 --- A plan in words: what each loop becomes, and what runs where.
 
 local local_slices = require("clcompute.loops.generation").local_slices
+local plans = require("clcompute.loops.tree").plan
+local sharing = require("clcompute.loops.generation").sharing
 local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
 
@@ -40,12 +42,13 @@ local function name_tiles(tiles, list)
 end
 
 --- The loops of a task that groups share: all go through those around the parallel ones.
-local function name_shared(node, list)
-  walk.node(node, function(part)
-    if part.kind ~= "for" then return end
-    list[part] = part.parallel and "shared by groups" or "a loop of each group"
-    if not part.parallel then return end
-    name_loops(part.body, "a loop in a group", list)
+local function name_shared(kernel, list)
+  name_loops({ kernel.node }, "a loop of each group", list)
+  walk.nodes(sharing.apply(plans.statements(kernel)), function(part)
+    if part.kind == "alone" then name_loops(part.body, "a loop of one group", list) end
+    if part.kind ~= "shared" then return part.kind ~= "alone" end
+    name_loops(part.loop.body, "a loop in a group", list)
+    list[part.loop] = "shared by groups"
     return false
   end)
 end
@@ -55,7 +58,7 @@ local name_plan
 local NAMED = {
   kernel = function(part, list)
     name_loops({ part.node }, part.is_task and "a loop of one work-item" or "a loop inside a work-item", list)
-    if part.is_shared then name_shared(part.node, list) end
+    if part.is_shared then name_shared(part, list) end
     if part.instead then
       for node, role in pairs(plan_words.roles(part.instead)) do
         if role ~= list[node] then list[node] = ("%s, or %s"):format(list[node], role) end

@@ -112,8 +112,8 @@ void end_pieces(volatile global int *progress) { // the last one prepares the ne
   if (atomic_inc(progress + 2 * LINE) == (int)get_num_groups(0) - 1)
     progress[0] = progress[LINE] = progress[2 * LINE] = 0;
 }
-int pieces_of(long passes, int least) { // of a loop: some for each group, but none that is small
-  const long most = passes / least, wanted = (long)get_num_groups(0) * (least < 8 ? 2 : 1);
+int pieces_of(long passes, int least, int each) { // of a loop: so many for each group, but none that is small
+  const long most = passes / least, wanted = (long)get_num_groups(0) * each;
   return most > 1 && wanted > 1 ? (int)min(most, wanted) : passes > 0;
 }]] },
   { "begin_block", { "LINE" }, [[

@@ -14,8 +14,10 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local dependences = require("clcompute.loops.analysis").dependences
 local isl_text = require("clcompute.loops.analysis").isl_text
+local scops = require("clcompute.loops.analysis").scop
 local walk = require("clcompute.loops.tree").walk
 
 local jamming = {}
@@ -26,17 +28,6 @@ local jamming = {}
 -- them then, before the next one begins (unroll and jam, Allen and Cocke 1972).
 
 local BUDGET = 1000000 -- isl's operations for a nest
-
---- The accesses in a loop, which may have been moved in its tree since the scop was extracted.
-local function accesses_in(scop, loop)
-  local list = {}
-  for _, statement in ipairs(scop.statements) do
-    local is_within = false
-    for _, around in ipairs(statement.loops) do is_within = is_within or around.variable == loop.variable end
-    for _, access in ipairs(is_within and statement.accesses or {}) do list[#list + 1] = access end
-  end
-  return list
-end
 
 --- Whether a proof about accesses is one about the chain: its loops are the scop's, no copies of what was written out,
 -- and none within them was written out: copies of statements share nodes, and a read would stand for all of them.
@@ -76,23 +67,15 @@ local function is_reordered(from, to, chain, early)
   return is_elsewhere(table.move(chain, 2, last, 1, {}))
 end
 
---- The text of an access with the loops of a chain in their earlier passes.
-local function in_earlier_pass(text, chain)
-  for _, loop in ipairs(chain) do
-    text = text:gsub("%f[%w_]" .. loop.variable.id .. "%f[^%w_]", loop.variable.id .. "_earlier")
-  end
-  return text
-end
-
 --- The pairs of accesses that may not touch the same element, each with what it would be.
 local function pairs_of(scop, chain, accesses, early, passes)
-  local list, names, has = {}, {}, {}
-  for i, loop in ipairs(chain) do names[i] = loop.variable.id .. "_earlier" end
+  local list, ids, names, has = {}, {}, {}, {}
+  for i, loop in ipairs(chain) do ids[i], names[i] = loop.variable.id, loop.variable.id .. "_earlier" end
   local order = is_shortly_before(chain[1], passes)
   local function add(from, to)
     local reordered = is_reordered(from, to, chain, early)
     if not reordered then return end
-    local one = in_earlier_pass(isl_text.access(scop, from, #from.statement.loops), chain)
+    local one = isl_text.renamed(isl_text.access(scop, from, #from.statement.loops), ids, "_earlier")
     local other = isl_text.access(scop, to, #to.statement.loops, { order, reordered }, names)
     if has[one .. other] then return end
     has[one .. other] = true
@@ -136,7 +119,7 @@ end
 -- @tparam integer passes that are jammed at most
 -- @treturn ?string
 local function obstacle_of(scop, chain, passes)
-  local accesses = accesses_in(scop, chain[1])
+  local accesses = scops.accesses_in(scop, chain[1])
   if not are_of_chain(accesses, chain) then return "a loop in it or around it is written out" end
   local list = pairs_of(scop, chain, accesses, early_of(chain[#chain], accesses), passes)
   local found, reason = require "clcompute.poly".overlap { pairs = texts_of(list), budget = BUDGET }
@@ -188,49 +171,17 @@ local function is_kept(chain)
   return false
 end
 
--- --- nodes -----------------------------------------------------------------------------------
-
-local function name_of(variable)
-  return ast.node("name", { type = variable.type, variable = variable })
-end
-
-local function plus(node, value)
-  if value == 0 then return node end
-  local number = ast.node("number", { type = "int", value = value })
-  return ast.node("binary", { op = "+", type = "int", left = node, right = number })
-end
-
-local function binary(op, left, right)
-  return ast.node("binary", { op = op, type = "bool", left = left, right = right })
-end
-
---- An integer that is known to be small, as bounds are: C's own arithmetic will do for it.
-local function small(node)
-  return ast.node("bound", { node = node, type = "int" })
-end
-
---- Whether one bound is not beyond another one, in the direction of a loop.
-local function is_reached(left, right, step)
-  return binary(step > 0 and "<=" or ">=", small(left), small(right))
-end
-
---- Of two values of a loop's variable the one that comes first.
-local function earlier(left, right, step)
-  return ast.node("call", { name = step > 0 and "min" or "max", type = "int",
-    arguments = { small(left), small(right) } })
-end
-
 -- --- copies of a pass ------------------------------------------------------------------------
 
 --- The lane in a pass of the block: its `from`, `to`, `body` and `common`.
 local function pass_of(lane, loop, block, number)
-  local other = { [loop.variable] = plus(name_of(block), number * loop.step) }
+  local other = { [loop.variable] = bounds.plus(bounds.name(block), number * loop.step) }
   local function at(node)
     return walk.replaced(node, function(part) return part.kind == "name" and other[part.variable] or nil end)
   end
   local function rename(variable)
     local own = changed(variable, { id = ("%s_pass%d"):format(variable.id, number) })
-    other[variable] = name_of(own)
+    other[variable] = bounds.name(own)
     return own
   end
   local pass = { from = at(lane.from), to = at(lane.to), common = {}, body = {} }
@@ -269,8 +220,8 @@ local function together(lane, loop, passes)
   for _, pass in ipairs(passes) do
     append(body, pass.body)
     append(common, pass.common)
-    if pass.from ~= from then add_rest(pass, pass.from, plus(from, -1)) end
-    if pass.to ~= to then add_rest(pass, plus(to, 1), pass.to) end
+    if pass.from ~= from then add_rest(pass, pass.from, bounds.plus(from, -1)) end
+    if pass.to ~= to then add_rest(pass, bounds.plus(to, 1), pass.to) end
   end
   if #rest == 0 then return { changed(lane, { body = body, common = common }) } end
   local result = {}
@@ -279,7 +230,7 @@ local function together(lane, loop, passes)
   end
   result[#result + 1] = changed(lane, { from = from, to = to, body = body, common = {} })
   append(result, rest)
-  return result, is_reached(from, to, 1)
+  return result, bounds.is_reached(from, to, 1)
 end
 
 --- A sequential loop in blocks of passes.
@@ -287,12 +238,13 @@ local function jam(chain, count)
   local loop, lane = chain[1], chain[#chain]
   local block, passes = changed(loop.variable, { id = loop.variable.id .. "_block" }), {}
   for number = 0, count - 1 do passes[number + 1] = pass_of(lane, loop, block, number) end
-  local first, last = name_of(block), plus(name_of(block), (count - 1) * loop.step)
+  local first, last = bounds.name(block), bounds.plus(bounds.name(block), (count - 1) * loop.step)
   local all, has_all = together(lane, loop, passes)
-  local is_whole = is_reached(last, loop.to, loop.step)
-  local arm = ast.node("arm", { condition = has_all and binary("and", is_whole, has_all) or is_whole, body = all })
-  local body = { ast.node("if", { arms = { arm },
-    otherwise = { changed(loop, { from = first, to = earlier(last, loop.to, loop.step), body = { lane } }) } }) }
+  local is_whole = bounds.is_reached(last, loop.to, loop.step)
+  local arm = ast.node("arm", { body = all, condition = has_all and ast.node("binary", { op = "and", type = "bool",
+    left = is_whole, right = has_all }) or is_whole })
+  local rest = changed(loop, { from = first, to = bounds.earliest({ last, loop.to }, loop.step), body = { lane } })
+  local body = { ast.node("if", { arms = { arm }, otherwise = { rest } }) }
   for i = #chain - 1, 2, -1 do body = { changed(chain[i], { body = body }) } end
   return changed(loop, { variable = block, step = count * loop.step, body = body })
 end

@@ -73,8 +73,8 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count", of those in wavefronts "front", in pipelines "progress", that may fail "faults"),
--- `id` and what the kind needs.
+-- reduce also "parts" and "count", of those in wavefronts "front", whose groups wait "progress", that may fail
+-- "faults"), `id` and what the kind needs.
 function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do

@@ -9,10 +9,11 @@
 --     group 2     1 2 3 4 5
 --     group 3       2 3 4 5 6
 --
--- A group takes its block as it begins, so it waits only for groups that run: the first of them for none. Where rows
--- must be some passes behind the one before, tiles lean to the left by as many in each row.
+-- A group takes its block as it begins, so it waits only for groups that run or have ended: the first of them for none.
+-- Where rows must be some passes behind the one before, tiles lean to the left by as many in each row.
 
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local c_statements = require "clcompute.loops.generation.c_statements"
 local plan = require("clcompute.loops.tree").plan
 local skewing = require "clcompute.loops.generation.skewing"
@@ -30,23 +31,17 @@ local function text(format, ...) return ast.node("text", { text = format:format(
 --- Where a tile begins or ends in a row; `name` is where it does in the first row of the block.
 local function leaning(rows, columns, name)
   if rows.behind == 0 then return name end
-  local row, times = rows.variable, rows.step * columns.step * rows.behind
-  local passed = ast.node("binary", { op = "-", type = "int", left = ast.node("name", { type = "int", variable = row }),
-    right = text("%s_first", row.id) })
-  return ast.node("bound", { type = "int", node = ast.node("binary", { op = times > 0 and "-" or "+", type = "int",
-    left = name, right = ast.node("binary", { op = "*", type = "int", left = passed,
-      right = ast.node("number", { value = math.abs(times), type = "int" }) }) }) })
+  local times = rows.step * columns.step * rows.behind
+  local passed = ast.node("binary", { op = "-", type = "int", left = bounds.name(rows.variable),
+    right = text("%s_first", rows.variable.id) })
+  return ast.node("binary", { op = times > 0 and "-" or "+", type = "int", left = name, right = ast.node("binary", {
+    op = "*", type = "int", left = passed, right = ast.node("number", { value = math.abs(times), type = "int" }) }) })
 end
 
 --- A loop as far as it is in a tile.
 local function clipped(node, from, to, body)
-  local later, sooner = "max", "min"
-  if node.step < 0 then later, sooner = sooner, later end
-  local function extreme(name, own, other)
-    own = ast.node("bound", { node = own, type = "int" })
-    return ast.node("call", { name = name, type = "int", arguments = { own, other } })
-  end
-  return changed(node, { from = extreme(later, node.from, from), to = extreme(sooner, node.to, to), body = body })
+  return changed(node, { from = bounds.latest({ node.from, from }, node.step),
+    to = bounds.earliest({ node.to, to }, node.step), body = body })
 end
 
 --- The passes of a tile, rows of which go side by side where that pays.
@@ -73,7 +68,7 @@ end
 
 -- --- in C -----------------------------------------------------------------------------------
 
---- The parameters that only such nests have: how many tiles a row has, and how many of them groups have done.
+--- The parameters that nests in tiles do not have: how many tiles a row has, and how many of them groups have done.
 function pipelining.parameters()
   return plan.part("place", { id = "tiles" }), plan.part("progress", { id = "progress" })
 end

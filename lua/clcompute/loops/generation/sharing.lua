@@ -19,7 +19,9 @@ local walk = require("clcompute.loops.tree").walk
 
 local sharing = {}
 
-local FLAT, DEEP = 512, 2 -- passes of a piece at least, of loops without and with loops in them
+-- Of loops without and with loops in them: passes of a piece at least, and pieces for each group. What is in deep ones
+-- may be more in some passes than in others.
+local FLAT, DEEP = { least = 512, each = 1 }, { least = 2, each = 2 }
 
 -- --- what is shared -------------------------------------------------------------------------
 
@@ -134,14 +136,14 @@ end
 function sharing.print_loop(node, output, tools)
   local loop, context = node.loop, output.context
   local id, step = loop.variable.id, loop.step
-  local has_loop = walk.find(loop.body, function(part) return part.kind == "for" end) ~= nil
+  local size = walk.find(loop.body, function(part) return part.kind == "for" end) and DEEP or FLAT
   local function text(format, ...) return ast.node("text", { text = format:format(...), type = "int" }) end
   context.helpers.passes = true
   tools.block(output, "", function()
     tools.add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
     tools.add(output, ("const long %s_passes = passes(%s_from, %s, %d);"):format(id, id, c_expression.plain(loop.to,
       context), step))
-    tools.add(output, ("const int pieces = pieces_of(%s_passes, %d);"):format(id, has_loop and DEEP or FLAT))
+    tools.add(output, ("const int pieces = pieces_of(%s_passes, %d, %d);"):format(id, size.least, size.each))
     print_pieces("pieces", output, tools, function()
       tools.add(output, ("const long %s_begin = %s_passes * (piece - base) / pieces;"):format(id, id))
       tools.add(output, ("const long %s_stop = %s_passes * (piece - base + 1) / pieces - 1;"):format(id, id))

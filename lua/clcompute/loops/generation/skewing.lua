@@ -14,6 +14,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local pipelines = require("clcompute.loops.analysis").pipelines
@@ -77,20 +78,6 @@ end
 
 -- --- the loops --------------------------------------------------------------------------------
 
-local function name_of(variable) return ast.node("name", { type = "int", variable = variable }) end
-
-local function plus(node, value)
-  if value == 0 then return node end
-  return ast.node("binary", { op = value > 0 and "+" or "-", type = "int", left = node,
-    right = ast.node("number", { type = "int", value = math.abs(value) }) })
-end
-
-local function small(node) return ast.node("bound", { node = node, type = "int" }) end
-
-local function is_reached(left, right)
-  return ast.node("binary", { op = "<=", type = "bool", left = small(left), right = small(right) })
-end
-
 --- The body with a local in place of what the pass before stored, and what that is.
 local function with_kept(inner, chain)
   local kept, read = ast.made_up(inner.variable.id .. "_kept", chain.target.type), nil
@@ -112,25 +99,24 @@ local function in_rows(node, outer, first)
   local list = {}
   for row = 1, ROWS do
     list[row] = walk.replaced(node, function(part)
-      return part.kind == "name" and part.variable == outer.variable and plus(name_of(first), row - 1) or nil
+      return part.kind == "name" and part.variable == outer.variable and bounds.plus(bounds.name(first), row - 1) or nil
     end)
   end
   return list
 end
 
---- The least or the greatest of what a bound is in the rows, each `behind` passes after the one before: the pass of the
--- first row.
-local function extreme(name, bounds, behind)
-  local list = {}
-  for row, bound in ipairs(bounds) do list[row] = small(plus(bound, behind * (row - 1))) end
-  return #list == 1 and list[1] or ast.node("call", { name = name, type = "int", arguments = list })
+--- Bounds of the rows, each `behind` passes after the one before, as passes of the first row.
+local function of_first_row(list, behind)
+  local passes = {}
+  for row, bound in ipairs(list) do passes[row] = bounds.plus(bound, behind * (row - 1)) end
+  return passes
 end
 
 --- Rows side by side, from the pass of the first row at which all of them have begun to the last one of which none has
 -- ended; what is before and behind these is done row by row.
 local function side_by_side(outer, inner, behind)
   local first = changed(outer.variable, { id = outer.variable.id .. "_row" })
-  local last, at = plus(name_of(first), ROWS - 1), name_of(inner.variable)
+  local last, at = bounds.plus(bounds.name(first), ROWS - 1), bounds.name(inner.variable)
   local kept_body, kept, read = with_kept(inner, chain_of(inner.body, outer, inner))
   local starts, ends = in_rows(inner.from, outer, first), in_rows(inner.to, outer, first)
   local start = ast.made_up(inner.variable.id .. "_start", "int")
@@ -139,15 +125,16 @@ local function side_by_side(outer, inner, behind)
   for row = 1, ROWS do names[row] = ast.made_up(("%s_row%d"):format(kept.id, row), kept.type) end
   -- Statements of a row; `place` stands for the variable of the inner loop.
   local function copy(statements, row, place)
-    local others = { [outer.variable] = plus(name_of(first), row - 1), [kept] = names[row], [inner.variable] = place }
+    local others = { [outer.variable] = bounds.plus(bounds.name(first), row - 1), [kept] = names[row],
+      [inner.variable] = place }
     return clone.statements(statements, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
   end
-  local function pass(from, row) return plus(from, -behind * (row - 1)) end
+  local function pass(from, row) return bounds.plus(from, -behind * (row - 1)) end
   local function alone(from, to, row)
     return changed(inner, { from = from, to = to, body = copy(inner.body, row, at) })
   end
   local body, main = {}, {}
-  for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(plus(start, -1), row), row) end
+  for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(bounds.plus(start, -1), row), row) end
   for row = 1, ROWS do
     local node = copy({ ast.node("local", { variable = kept, value = read }) }, row, pass(start, row))[1]
     body[#body + 1] = changed(node, { variable = names[row].variable })
@@ -155,15 +142,14 @@ local function side_by_side(outer, inner, behind)
     table.move(own, 1, #own, #main + 1, main)
   end
   body[#body + 1] = changed(inner, { from = start, to = stop, body = main })
-  for row = 1, ROWS do body[#body + 1] = alone(pass(plus(stop, 1), row), ends[row] or ends[1], row) end
-  local condition = ast.node("binary", { op = "and", type = "bool", left = is_reached(last, outer.to),
-    right = is_reached(start, stop) })
-  local top = ast.node("call", { name = "min", type = "int", arguments = { small(last), small(outer.to) } })
-  local rest = changed(outer, { from = name_of(first), to = top })
-  local all = #starts == 1 and { plus(starts[1], behind * (ROWS - 1)) } or starts
+  for row = 1, ROWS do body[#body + 1] = alone(pass(bounds.plus(stop, 1), row), ends[row] or ends[1], row) end
+  local condition = ast.node("binary", { op = "and", type = "bool", left = bounds.is_reached(last, outer.to, 1),
+    right = bounds.is_reached(start, stop, 1) })
+  local rest = changed(outer, { from = bounds.name(first), to = bounds.earliest({ last, outer.to }, 1) })
+  local all = #starts == 1 and { bounds.plus(starts[1], behind * (ROWS - 1)) } or starts
   return changed(outer, { variable = first, step = ROWS, body = {
-    ast.node("local", { variable = start.variable, value = extreme("max", all, behind) }),
-    ast.node("local", { variable = stop.variable, value = extreme("min", ends, behind) }),
+    ast.node("local", { variable = start.variable, value = bounds.latest(of_first_row(all, behind), 1) }),
+    ast.node("local", { variable = stop.variable, value = bounds.earliest(of_first_row(ends, behind), 1) }),
     ast.node("if", { arms = { ast.node("arm", { condition = condition, body = body }) }, otherwise = { rest } }) } })
 end
 

@@ -29,7 +29,9 @@ local function check_faults(spec, kernels, numbers)
   if found[1] == 0 then return end
   buffer:write { 0, 0 }
   kernels.before:write { 0, 0 }
-  for _, team in ipairs(kernels.teams) do team.progress:fill(0) end
+  for i, nest in ipairs(spec.plan.kernels) do
+    if nest.is_shared then kernels[i].progress:fill(0) end
+  end
   error(faults.describe(spec.sites[found[1]], found[2], spec.tree, numbers), 0)
 end
 
@@ -249,14 +251,11 @@ end
 local function build(spec, device, name, is_small)
   local shape = launchers.reduction_shape(device, spec.accumulators)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
-  local built = { launch = require("clcompute.core.internal").enqueue.call, teams = {} }
+  local built = { launch = require("clcompute.core.internal").enqueue.call }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
       or nest.tiles and launchers.blocks(nest, program, device) or program:kernel(nest.name)
-  end
-  for i, nest in ipairs(spec.plan.kernels) do
-    if nest.is_shared then built.teams[#built.teams + 1] = built[i] end
   end
   if #spec.sites > 0 then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end
   built.rounds = {}

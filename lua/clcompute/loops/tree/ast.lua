@@ -122,7 +122,7 @@ local STATEMENTS = all_with(PLACE, {
     { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
     { "wavefront", "table?", "wavefronts", "{ loops, coefficients, follower } of an outermost loop" },
     { "is_common", "boolean?", "sharing", "all groups go through it, and must not look at elements there" },
-    { "behind", "integer?", "pipelines", "how many passes rows, which are its, must be behind the one before" },
+    { "behind", "integer?", "pipelines", "its passes are rows: how many passes each stays behind the one before" },
     { "obstacle", "string?", "partition", "why it is no kernel although it is parallel" },
     { "place", "string?", "partition", 'of a reduction: "shared", "work-item" or "either"' },
     { "is_lane", "boolean?", "sinking", "a copy of the loop that is innermost" },

@@ -7,6 +7,7 @@ return {
   ast = require "clcompute.loops.tree.ast",
   clone = require "clcompute.loops.tree.clone",
   failure = require "clcompute.loops.tree.failure",
+  loop_bounds = require "clcompute.loops.tree.loop_bounds",
   lua_text = require "clcompute.loops.tree.lua_text",
   plan = require "clcompute.loops.tree.plan",
   walk = require "clcompute.loops.tree.walk",

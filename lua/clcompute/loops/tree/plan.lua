@@ -114,7 +114,7 @@ local PARTS = record.family("part of a plan", {
   place = { { "id", "string", "parameters" } }, -- where a block or a shared dimension begins, how long it is
   faults = { { "id", "string", "parameters" } }, -- where a place that fails is noted, or was
   front = { { "id", "string", "parameters" } }, -- the number of the wavefront
-  progress = { { "id", "string", "parameters" } }, -- how far the groups of a pipeline are
+  progress = { { "id", "string", "parameters" } }, -- how far groups that wait for each other are
   parts = { { "id", "string", "parameters" }, { "accumulator", "ref", "parameters" },
     { "number", "integer", "parameters", "of the accumulator" } },
   count = { { "id", "string", "parameters" } }, -- how many parts the groups left
