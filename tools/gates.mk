@@ -125,8 +125,8 @@ mutations: all layer
 	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" CLCOUNT_QUIET=1 $(LUA) tools/mutations.lua
 
 # Mutants drawn at random over csrc and lua, each judged for a minute at most by the specs that reach its line. What was
-# judged is kept in examples/results, so it may be ended and goes on. WHAT="run 600" for ten minutes, WHAT=again or
-# WHAT=suite for the survivors, WHAT=report.
+# judged is kept in examples/results, so it may be ended and goes on. WHAT="run 600" for ten minutes, WHAT=again for the
+# survivors (with LIMIT=3600 by all that reaches them), WHAT=report.
 WHAT ?= run
 
 mutate:

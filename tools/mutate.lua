@@ -5,11 +5,12 @@
 --
 --     mutate.lua run [seconds]       judges further ones, for so many seconds; notes first what each spec reaches
 --     mutate.lua again [seconds]     judges survivors once more, when there are new specs
---     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
 --     mutate.lua report              counts the verdicts and lists the survivors
 --
 -- Run by `make mutate`, in copies of the tree, one for each of LANES mutants that are judged at once; environment:
--- SEED of the drawing, COUNT of mutants, PACKAGES ("base device") to draw from those alone, ROWS, another file of rows.
+-- SEED of the drawing, COUNT of mutants, PACKAGES ("base device") to draw from those alone, ROWS, another file of rows,
+-- LIMIT, the seconds that specs of a mutant have: with an hour "again" gives survivors to the whole suite, as no spec
+-- is asked that does not reach the line.
 
 io.stdout:setvbuf "line"
 
@@ -18,8 +19,7 @@ local sites = require "tools.mutate.sites"
 
 local SEED, COUNT = tonumber(os.getenv "SEED") or 22, tonumber(os.getenv "COUNT") or 500
 local PACKAGES = os.getenv "PACKAGES" -- nil: all
-local SECONDS = 60 -- for the specs of a mutant
-local BATCH = 16 -- survivors that meet the suite together
+local SECONDS = tonumber(os.getenv "LIMIT") or 60 -- for the specs of a mutant
 local SLOWER = 2.5 -- times as long a spec takes where its lines are counted
 local FOLDER = "build/mutate"
 local REACH, HEALTH = FOLDER .. "/reach", FOLDER .. "/health.jsonl"
@@ -69,15 +69,13 @@ end
 -- --- rows --------------------------------------------------------------------------------------
 
 local commit -- from which the mutants are drawn
-local verdicts, healthy, met = {}, {}, {} -- by name of a mutant, by spec, by name of a survivor
+local verdicts, healthy = {}, {} -- by name of a mutant, by spec
 
 local function take(row)
   if row.commit then
     commit = row.commit
   elseif row.spec then
     healthy[row.spec] = row
-  elseif row.suite then
-    met[row.name] = row
   else
     verdicts[row.name] = row
   end
@@ -270,7 +268,8 @@ local function row_of(site)
   local specs = judges_of(site)
   while true do
     local reason, spec, asked, late = with(site, function() return failing(specs) end)
-    local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
+    local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, reach = #specs,
+      verdict = reason or "survived" }
     if not spec then return row end
     if late or health_of(spec).passed then
       if not late or is_quick(spec, late) then row.verdict, row.by = "killed", spec end
@@ -279,10 +278,7 @@ local function row_of(site)
   end
 end
 
-local function verdict_of(site)
-  local row = verdicts[site.name]
-  return row and (met[site.name] and not met[site.name].survived and "killed" or row.verdict)
-end
+local function verdict_of(site) return verdicts[site.name] and verdicts[site.name].verdict end
 
 --- The mutants: as many as are wanted, without those that are no program or no other one.
 local function wanted(list)
@@ -325,39 +321,15 @@ local function run_lanes(command, seconds)
     os.getenv "LUA" or "lua5.4", command, seconds or "")))
 end
 
---- Gives survivors to the whole suite together; where it fails, halves of them.
-local function meet_suite(list)
-  if #list == 0 then return end
-  local restore = apply(table.move(list, 1, #list, 1, {}))
-  local survived = build() and run("make -s check", 7200)
-  restore()
-  if not survived and #list > 1 then
-    local half = #list // 2
-    meet_suite(table.move(list, 1, half, 1, {}))
-    return meet_suite(table.move(list, half + 1, #list, 1, {}))
-  end
-  for _, site in ipairs(list) do keep { suite = true, name = site.name, survived = survived } end
-end
-
-local function run_suite(list)
-  local batch = {}
-  for _, site in ipairs(list) do
-    if verdict_of(site) == "survived" and not met[site.name] then batch[#batch + 1] = site end
-    if #batch == BATCH then
-      meet_suite(batch)
-      batch = {}
-    end
-  end
-  meet_suite(batch)
-end
-
 local function report(list)
   local counts = { killed = 0, survived = 0 }
   for _, site in ipairs(list) do
     local verdict = verdict_of(site)
     if verdict then counts[verdict] = counts[verdict] + 1 end
     if verdict == "survived" then
-      print(("%s:%d: %s: '%s' for '%s'"):format(site.file, site.line, site.kind, site.to, site.from))
+      local row = verdicts[site.name]
+      print(("%s:%d: %s: '%s' for '%s', %d of %d specs asked"):format(site.file, site.line, site.kind, site.to,
+        site.from, row.asked, row.reach))
     end
   end
   local judged = counts.killed + counts.survived
@@ -378,5 +350,4 @@ if command == "run" or command == "again" then
     read_rows()
   until seconds or command == "again" or is_judged(wanted(all))
 end
-if command == "suite" then run_suite(wanted(all)) end
 report(wanted(all))

@@ -65,6 +65,14 @@ local function analyse(unit)
 end
 
 --- The rules of the paper are for the order as it is written.
+local function triangles(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" then return end
+  analysis.triangles.apply(unit.tree, function()
+    analyse(unit)
+    return unit.scop
+  end, unit.scop)
+end
+
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
@@ -184,7 +192,7 @@ local function tiling(unit, job)
       kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane
     elseif kernel.is_task then
       local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
-      kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row)
+      kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
     elseif kernel.behind then
       kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then
@@ -271,6 +279,7 @@ local PASSES = {
   { "selections", selections },
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
+  { "triangles", triangles },
   { "interchange", interchange },
   { "splitting", splitting },
   { "unrolling", unrolling },

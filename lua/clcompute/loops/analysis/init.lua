@@ -15,6 +15,7 @@ return {
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic
   scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl
   splitting = require "clcompute.loops.analysis.splitting", -- a sequential loop, cut at the pass of a loop around it
+  triangles = require "clcompute.loops.analysis.triangles", -- those whose rows are sequential, column by column
   trip_counts = require "clcompute.loops.analysis.trip_counts", -- the most passes of loops, as Lua expressions
   wavefronts = require "clcompute.loops.analysis.wavefronts", -- passes of sequential nests that run side by side
 }

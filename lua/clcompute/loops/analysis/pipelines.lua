@@ -40,30 +40,42 @@ local function earlier(scop, access, outer)
   return isl_text.renamed(isl_text.access(scop, access, #loops), ids, "_before")
 end
 
---- How many passes a loop is further on than in the earlier pass, in isl's words.
-local function ahead(loop)
-  local id = loop.variable.id
-  if loop.step > 0 then return ("(%s - %s_before)"):format(id, id) end
-  return ("(%s_before - %s)"):format(id, id)
+--- How many passes a loop is further on than in the earlier pass, in isl's words; `id` and `before` are what its
+-- variable is in both.
+local function ahead(loop, id, before)
+  if loop.step > 0 then return ("(%s - %s_before)"):format(id, before) end
+  return ("(%s_before - %s)"):format(before, id)
+end
+
+--- Which of the loops around an access has that variable: passes make copies of loops. nil: none has.
+local function depth_of(access, loop)
+  for depth, around in ipairs(access.statement.loops) do
+    if around.variable == loop.variable then return depth end
+  end
+end
+
+--- What stands for the variable of the inner loop in an access: beside that loop the outer one's.
+local function column_of(access, outer, inner)
+  return (depth_of(access, inner) and inner or outer).variable.id
 end
 
 --- Whether each row may be so many passes behind the one before it.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table outer a `for` node in steps of 1 or -1, whose passes are the rows
--- @tparam table inner the only one in it, too
+-- @tparam table inner one in it, too; what is in the outer one alone counts as its pass on the diagonal
 -- @tparam integer behind
 -- @tparam ?integer rows that overlap; nil: any number
 function pipelines.may_overlap(scop, outer, inner, behind, rows)
-  local distance = ahead(outer)
-  local order = { rows and ("1 <= %s < %d"):format(distance, rows) or ("1 <= %s"):format(distance),
-    ("%s + %d * %s < 0"):format(ahead(inner), behind, distance) }
-  local names = { outer.variable.id .. "_before", inner.variable.id .. "_before" }
-  local list, accesses = {}, accesses_in(scop, inner)
+  local row, column = outer.variable.id, inner.variable.id
+  local distance, list, accesses = ahead(outer, row, row), {}, accesses_in(scop, outer)
+  local is_later = rows and ("1 <= %s < %d"):format(distance, rows) or ("1 <= %s"):format(distance)
   for _, from in ipairs(accesses) do
     for _, to in ipairs(accesses) do
       if from.variable == to.variable and (from.write or to.write) then
-        list[#list + 1] = { one = earlier(scop, from.access, outer),
-          other = isl_text.access(scop, to.access, #to.access.statement.loops, order, names) }
+        local passes = ahead(inner, column_of(to.access, outer, inner), column_of(from.access, outer, inner))
+        list[#list + 1] = { one = earlier(scop, from.access, outer), other = isl_text.access(scop, to.access,
+          #to.access.statement.loops, { is_later, ("%s + %d * %s < 0"):format(passes, behind, distance) },
+          { row .. "_before", column .. "_before" }) }
       end
     end
   end
@@ -80,6 +92,51 @@ function pipelines.distance(scop, outer, inner, least, rows)
   for behind = least, FARTHEST do
     if pipelines.may_overlap(scop, outer, inner, behind, rows) then return behind end
   end
+end
+
+--- Which stage of a row an access is in: 1, 3, ... are the loops that rows go through together, 0, 2, ... what stands
+-- between these. Also that loop.
+local function stage_of(access, outer, loops)
+  local stage, place = 0, access.statement.places[depth_of(access, outer) + 1]
+  for _, loop in ipairs(loops) do
+    if depth_of(access, loop.node) then return stage + 1, loop.node end
+    if loop.place < place then stage = stage + 2 end
+  end
+  return stage
+end
+
+--- Whether rows may go side by side: through some of the loops in them together, and through what is between those one
+-- after the other.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table outer a `for` node whose passes are the rows
+-- @tparam {table,...} inner loops in it, in their order
+-- @tparam integer rows
+function pipelines.may_go_together(scop, outer, inner, rows)
+  local accesses, loops, list = scops.accesses_in(scop, outer), {}, {}
+  for i, node in ipairs(inner) do
+    for _, access in ipairs(accesses) do
+      local depth = depth_of(access, node)
+      if depth then loops[i] = { node = node, place = access.statement.places[depth] } end
+    end
+    if not loops[i] then return false end
+  end
+  local row = outer.variable.id
+  for _, from in ipairs(accesses) do
+    local earlier_stage = stage_of(from, outer, loops)
+    for _, to in ipairs(accesses) do
+      local stage, loop = stage_of(to, outer, loops)
+      local formulas, names = { ("1 <= %s < %d"):format(ahead(outer, row, row), rows) }, { row .. "_before" }
+      if loop and stage == earlier_stage then
+        local column = loop.variable.id
+        formulas[2], names[2] = ahead(loop, column, column) .. " < 0", column .. "_before"
+      end
+      if from.variable == to.variable and (from.write or to.write) and (earlier_stage > stage or #formulas > 1) then
+        list[#list + 1] = { one = earlier(scop, from, outer),
+          other = isl_text.access(scop, to, #to.statement.loops, formulas, names) }
+      end
+    end
+  end
+  return #list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
 end
 
 -- --- whether there is something to gain -------------------------------------------------------

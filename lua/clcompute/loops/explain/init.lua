@@ -44,8 +44,8 @@ local function explain_loop(spec, node, role, lines)
       spec.scop, atomic.target), atomic.line, role)
   end
   if node.parallel then
-    return add(lines, "  %-20s parallel%s -> %s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "",
-      role)
+    return add(lines, "  %-20s parallel%s%s -> %s", place, node.is_turned and ", within a column" or "",
+      node.obstacle and ", but no kernel: " .. node.obstacle or "", role)
   end
   if node.reductions then
     return add(lines, "  %-20s reduction: %s; %s", place, loop_reductions.describe(spec.scop, node.reductions),

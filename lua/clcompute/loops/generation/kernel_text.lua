@@ -178,9 +178,9 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
-  local is_waiting = nest.behind or nest.tiles and nest.tiles.class == "rows"
-  local chain = nest.is_task and nest.body or is_waiting and nest.tiles.body
-  if chain and context.may_fuse and has_chain(chain) then -- adding is shorter than a fused step
+  local class = nest.tiles and nest.tiles.class
+  local is_waiting = nest.is_task or nest.behind or class == "rows" or class == "steps"
+  if is_waiting and context.may_fuse and has_chain { nest.node } then -- adding is shorter than a fused step
     add(output, "  #pragma OPENCL FP_CONTRACT OFF")
   end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }

@@ -100,7 +100,7 @@ function register_tile.of(rows, columns, body, real)
   if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
     return nil
   end
-  if columns and not (affine.units(body, columns.variable) and are_own(body, columns)) then return nil end
+  if columns and not (affine.units(body, columns.variable, true) and are_own(body, columns)) then return nil end
   if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
     if not is_even(loop, rows.variable) or columns and walk.is_bounded_by(loop, columns.variable) then return nil end

@@ -17,6 +17,7 @@ local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
+local keeping = require "clcompute.loops.generation.keeping"
 local pipelines = require("clcompute.loops.analysis").pipelines
 local walk = require("clcompute.loops.tree").walk
 
@@ -29,16 +30,6 @@ local changed = ast.changed
 
 -- --- whether it pays -------------------------------------------------------------------------
 
---- Whether an element is the one that the pass before stored: the target of an assignment, one pass back.
-local function is_before(node, target)
-  if node.kind ~= "index" or node.array ~= target.array then return false end
-  local last = #node.subscripts
-  for d = 1, last do
-    if affine.distance(node.subscripts[d], target.subscripts[d]) ~= (d == last and -1 or 0) then return false end
-  end
-  return true
-end
-
 local function stores(node)
   return node.kind == "assign" and node.target.array ~= nil
 end
@@ -48,22 +39,23 @@ local function chooses(node)
   return node.kind == "if" or node.op == "and" or node.op == "or"
 end
 
---- The statement of a row that stores, if it computes a float from what the pass before stored: each row along the last
--- dimension, in its own elements; nil where others store, too.
-local function chain_of(body, outer, inner)
+--- Whether the only statement of a row that stores computes a float from what the pass before stored: each row along
+-- the last dimension, in its own elements.
+local function is_chain(body, outer, inner)
   local found, is_own
   for _, node in ipairs(body) do
-    if stores(node) and found then return nil end
+    if stores(node) and found then return false end
     found = stores(node) and node or found
   end
   local target = found and found.target
-  if not target or target.type ~= "float" or walk.find(body, chooses) then return nil end
+  if not target or target.type ~= "float" or walk.find(body, chooses) then return false end
   for d, subscript in ipairs(target.subscripts) do
     local is_last = d == #target.subscripts
-    if affine.multiple(subscript, inner.variable) ~= (is_last and 1 or 0) then return nil end
+    if affine.multiple(subscript, inner.variable) ~= (is_last and 1 or 0) then return false end
     is_own = is_own or not is_last and (affine.multiple(subscript, outer.variable) or 0) ~= 0
   end
-  return is_own and walk.find({ found.value }, function(part) return is_before(part, target) end) and found or nil
+  local _, locals = keeping.of(inner)
+  return is_own and #locals > 0
 end
 
 --- The loop within a row, where rows may go side by side.
@@ -73,25 +65,10 @@ local function within(node)
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
   if #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
     or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
-  return chain_of(inner.body, node, inner) and inner or nil
+  return is_chain(inner.body, node, inner) and inner or nil
 end
 
 -- --- the loops --------------------------------------------------------------------------------
-
---- The body with a local in place of what the pass before stored, and what that is.
-local function with_kept(inner, chain)
-  local kept, read = ast.made_up(inner.variable.id .. "_kept", chain.target.type), nil
-  local body = {}
-  for i, node in ipairs(inner.body) do
-    body[i] = node ~= chain and node or changed(node, { value = walk.replaced(node.value, function(part)
-      if not is_before(part, chain.target) then return nil end
-      read = part
-      return kept
-    end) })
-  end
-  body[#body + 1] = ast.node("assign", { target = kept, value = chain.target })
-  return body, kept.variable, read
-end
 
 --- What stands for an expression in each of the rows, once where it is the same in all of them.
 local function in_rows(node, outer, first)
@@ -112,22 +89,25 @@ local function of_first_row(list, behind)
   return passes
 end
 
+local function append(list, other) table.move(other, 1, #other, #list + 1, list) end
+
 --- Rows side by side, from the pass of the first row at which all of them have begun to the last one of which none has
 -- ended; what is before and behind these is done row by row.
 local function side_by_side(outer, inner, behind)
   local first = changed(outer.variable, { id = outer.variable.id .. "_row" })
   local last, at = bounds.plus(bounds.name(first), ROWS - 1), bounds.name(inner.variable)
-  local kept_body, kept, read = with_kept(inner, chain_of(inner.body, outer, inner))
+  local kept_body, locals = keeping.of(changed(inner, { from = at })) -- begins where it is copied to
   local starts, ends = in_rows(inner.from, outer, first), in_rows(inner.to, outer, first)
   local start = ast.made_up(inner.variable.id .. "_start", "int")
   local stop = ast.made_up(inner.variable.id .. "_stop", "int")
-  local names = {}
-  for row = 1, ROWS do names[row] = ast.made_up(("%s_row%d"):format(kept.id, row), kept.type) end
+  local others = {}
+  for row = 1, ROWS do others[row] = { [outer.variable] = bounds.plus(bounds.name(first), row - 1) } end
   -- Statements of a row; `place` stands for the variable of the inner loop.
   local function copy(statements, row, place)
-    local others = { [outer.variable] = bounds.plus(bounds.name(first), row - 1), [kept] = names[row],
-      [inner.variable] = place }
-    return clone.statements(statements, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
+    others[row][inner.variable] = place
+    return clone.statements(statements, others[row], function(variable)
+      return ("%s_row%d"):format(variable.id, row)
+    end)
   end
   local function pass(from, row) return bounds.plus(from, -behind * (row - 1)) end
   local function alone(from, to, row)
@@ -136,10 +116,8 @@ local function side_by_side(outer, inner, behind)
   local body, main = {}, {}
   for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(bounds.plus(start, -1), row), row) end
   for row = 1, ROWS do
-    local node = copy({ ast.node("local", { variable = kept, value = read }) }, row, pass(start, row))[1]
-    body[#body + 1] = changed(node, { variable = names[row].variable })
-    local own = copy(kept_body, row, pass(at, row))
-    table.move(own, 1, #own, #main + 1, main)
+    append(body, copy(locals, row, pass(start, row)))
+    append(main, copy(kept_body, row, pass(at, row)))
   end
   body[#body + 1] = changed(inner, { from = start, to = stop, body = main })
   for row = 1, ROWS do body[#body + 1] = alone(pass(bounds.plus(stop, 1), row), ends[row] or ends[1], row) end

@@ -256,6 +256,13 @@ local function clip_lanes(nodes, clip)
   end)
 end
 
+--- The body of a block that has the innermost loop in it, behind the variables of where that begins and ends.
+local function with_ends(tiles, loop)
+  local list = { ast.node("local", { variable = tiles.ends[1], value = loop.from }),
+    ast.node("local", { variable = tiles.ends[2], value = loop.to }) }
+  return table.move(tiles.body, 1, #tiles.body, 3, list)
+end
+
 --- The loops around the body of a block, as statements.
 -- @tparam table tiles
 -- @tparam integer i from which of its order on
@@ -263,6 +270,7 @@ end
 function tile_kernels.loops(tiles, i, clip)
   local node = tiles.order[i]
   if not node then return tiles.body end
+  if tiles.ends and i == #tiles.order then return with_ends(tiles, clip(node, node)) end
   if node == tiles.lane then return clip_lanes(tiles.body, function(loop) return clip(loop, node) end) end
   return { changed(clip(node, node), { body = tile_kernels.loops(tiles, i + 1, clip) }) }
 end

@@ -7,7 +7,9 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local cutting = require "clcompute.loops.generation.cutting"
+local keeping = require "clcompute.loops.generation.keeping"
 local local_slices = require "clcompute.loops.generation.local_slices"
+local lockstep = require "clcompute.loops.generation.lockstep"
 local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
 local gathering = require "clcompute.loops.generation.gathering"
@@ -67,6 +69,11 @@ local CLASSES = {
     return { small = 8 * row.rows * row.vector, rows_at_once = row.rows, columns_at_once = row.columns,
       lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
       row.rows) }
+  end,
+  -- the same, and rows go through them side by side
+  steps = function(row)
+    local most = limit(round_up(row.block, lockstep.rows), lockstep.rows, lockstep.rows)
+    return { small = lockstep.rows, lane = most, rows = limit(row.block, 1, 1) }
   end,
   -- rows that overlap: those of a tile go side by side where that pays
   pipelined = function(row)
@@ -185,7 +192,7 @@ local function innermost(node)
   local cut = in_two(node)
   if cut then return cut end
   local first, rest = fission.of(node)
-  if not first then return vectorised(node) end
+  if not first then return node.parallel and vectorised(node) or node.is_lane and node or keeping.apply(node) end
   return ast.node("do", { body = { vectorised(first), rest } }, node)
 end
 
@@ -279,9 +286,23 @@ local function with_gathers(band, body)
   return plan.part("tiles", { class = "sunk", order = band, lane = lane, body = finish(sunk), places = places })
 end
 
+--- A block whose rows go through their loops side by side, or nil. Where its innermost loop begins and ends, two
+-- variables have.
+local function in_steps(band, body, real)
+  local loop = ast.changed(band[#band], { body = body })
+  if not lockstep.pays(loop, real) then return nil end
+  local from = ast.made_up(loop.variable.id .. "_from", "int")
+  local to = ast.made_up(loop.variable.id .. "_to", "int")
+  local rows = lockstep.apply(ast.changed(loop, { from = from, to = to }), real)
+  return plan.part("tiles", { class = "steps", order = band, places = {}, body = finish { rows },
+    ends = { from.variable, to.variable } })
+end
+
 --- A block in the order of the source.
 local function without_lane(band, body, real)
   local registers, last = registers_of(band, nil, body, real), band[#band]
+  local steps = not registers and in_steps(band, body, real)
+  if steps then return steps end
   local sunk = not registers and sinking.sink_around(last, body) or nil
   return plan.part("tiles", { class = registers and "rows" or "loops", order = band, lane = sunk and last,
     body = finish(sunk or body), places = {}, registers = registers })
@@ -332,14 +353,22 @@ end
 --- The statements of a task: parallel loops in it are the lanes of vectors.
 -- @tparam {table,...} nodes
 -- @tparam table row numbers of a device
+-- @string real the type of floats in C
+-- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @treturn {table,...}
 -- @treturn boolean whether there are such
-function tiling.of_task(nodes, row)
+function tiling.of_task(nodes, row, real, scop)
   local has_lane = false
   return walk.replaced_statements(nodes, function(node)
     local sunk = sunk_in_task(node, row.lane)
     has_lane = has_lane or sunk ~= nil
-    return sunk
+    if sunk or node.kind ~= "for" then return sunk end
+    if not lockstep.pays(node, real, scop) then
+      local kept = keeping.apply(node)
+      return kept ~= node and kept or nil
+    end
+    local rows = tiling.of_task({ lockstep.apply(node, real) }, row, real, scop)
+    return rows[1]
   end), has_lane
 end
 

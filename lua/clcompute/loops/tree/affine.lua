@@ -273,32 +273,43 @@ function affine.slope(node, variable, changes)
   return slope and math.abs(slope) <= MOST_MULTIPLE and slope or nil -- so that it cannot go round all integers
 end
 
---- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
--- anything else.
--- @tparam table node an index
--- @tparam table variable of a loop
--- @tparam ?table changes of its body; without them only sums of a call's numbers are looked at
--- @treturn ?integer
-function affine.stride(node, variable, changes)
+--- By how many elements of the last dimension an index moves when a variable grows by 1; nil: others change, too.
+local function pace_of(node, variable, changes)
   local last = #node.subscripts
   for d, subscript in ipairs(node.subscripts) do
     local coefficient = affine.multiple(subscript, variable)
       or changes and affine.slope(subscript, variable, changes)
     if not coefficient or d < last and coefficient ~= 0 then return nil end
-    if d == last then return (coefficient == 0 or coefficient == 1) and coefficient or nil end
+    if d == last then return coefficient end
   end
 end
 
---- The number of accesses of a nest that go through memory element by element as a loop goes on; nil where one jumps.
+--- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
+-- anything else.
+-- @tparam table node an index
+-- @tparam table variable of a loop
+-- @treturn ?integer
+function affine.stride(node, variable)
+  local pace = pace_of(node, variable)
+  return (pace == 0 or pace == 1) and pace or nil
+end
+
+--- The number of accesses of a nest that go through memory element by element as a loop goes on, up or down; nil where
+-- one jumps.
 -- @tparam {table,...} nodes
 -- @tparam table variable of the loop
+-- @tparam ?boolean is_up whether none may go down
 -- @treturn ?integer
-function affine.units(nodes, variable)
+function affine.units(nodes, variable, is_up)
   local units, is_regular, changes = 0, true, affine.changes(nodes)
   walk.nodes(nodes, function(part)
     if part.kind ~= "index" then return end
-    local stride = affine.stride(part, variable, changes)
-    if stride then units = units + stride else is_regular = false end
+    local pace = pace_of(part, variable, changes)
+    if pace and (is_up and 0 or -1) <= pace and pace <= 1 then
+      units = units + math.abs(pace)
+    else
+      is_regular = false
+    end
   end)
   return is_regular and units or nil
 end

@@ -11,14 +11,28 @@ local changed = ast.changed
 
 local COPIES = {}
 
---- An expression with the nodes that stand for its names.
+--- An expression with the nodes that stand for its names, each at the place of the name.
 local function replaced(node, job)
-  return walk.replaced(node, function(part) return part.kind == "name" and job.others[part.variable] or nil end)
+  return walk.replaced(node, function(part)
+    local other = part.kind == "name" and job.others[part.variable]
+    return other and changed(other, { line = part.line, offset = part.offset, finish = part.finish }) or nil
+  end)
 end
 
---- A variable of a copy, which stands for the other one from here on.
-local function renamed(variable, job)
-  local own = changed(variable, { id = job.rename(variable) })
+--- The loops around a copy: copies, loops whose variables stand for others, and those that have not changed.
+local function loops_of(loops, job)
+  local list = {}
+  for _, loop in ipairs(loops or {}) do
+    local other = job.others[loop.variable]
+    list[#list + 1] = job.loops[loop] or not other and loop or other.kind == "name" and other.variable.loop or nil
+  end
+  return list
+end
+
+--- A variable of a copy, which stands for the other one from here on; `definition` is its first value, of a local.
+local function renamed(variable, job, definition)
+  local own = changed(variable, { id = job.rename(variable), definition = definition,
+    loops = loops_of(variable.loops, job) })
   job.others[variable] = ast.node("name", { type = own.type, variable = own })
   return own
 end
@@ -31,7 +45,7 @@ end
 
 COPIES["local"] = function(node, job)
   local value = replaced(node.value, job)
-  return changed(node, { variable = renamed(node.variable, job), value = value })
+  return changed(node, { variable = renamed(node.variable, job, value), value = value })
 end
 
 function COPIES.assign(node, job)
@@ -49,8 +63,9 @@ end
 COPIES["for"] = function(node, job)
   local from, to = replaced(node.from, job), replaced(node.to, job)
   local variable = renamed(node.variable, job)
-  local loop = changed(node, { variable = variable, from = from, to = to, body = list_of(node.body, job) })
-  variable.loop = loop
+  local loop = changed(node, { variable = variable, from = from, to = to })
+  job.loops[node], variable.loop = loop, loop
+  loop.body = list_of(node.body, job)
   return loop
 end
 
@@ -67,7 +82,7 @@ end
 -- @tparam function rename the id of a variable of a copy
 -- @treturn {table,...}
 function clone.statements(nodes, others, rename)
-  return list_of(nodes, { others = others, rename = rename })
+  return list_of(nodes, { others = others, rename = rename, loops = {} })
 end
 
 --- What makes ids that no variable of a tree has.

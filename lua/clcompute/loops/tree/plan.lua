@@ -62,10 +62,12 @@ local PARTS = record.family("part of a plan", {
   },
   -- A nest whose work-items go through blocks of its band.
   tiles = {
-    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "registers", "rows", "pipelined" or "wide"' },
+    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "steps", "registers", "rows", "pipelined", '
+      .. '"wide"' },
     { "order", "refs", "tiling", "the loops that are shared out, the innermost last" },
     { "lane", "ref?", "tiling", "the loop that becomes vectors" },
     { "body", "refs", "tiling", "with the loops of the lane in it" },
+    { "ends", "list?", "tiling", "of \"steps\": variables of where the innermost loop begins and ends" },
     { "places", "refs", "tiling", "locals that need a place for each pass of the lane" },
     { "registers", "table?", "tiling", "a tile of `register_tile`" },
     { "is_wide", "boolean?", "tiling", "a tile is a work-item of a GPU" },
