@@ -21,7 +21,8 @@ describe("rows side by side", function()
   local function are_side_by_side(compiled) return compiled:source():find("_row4", 1, true) ~= nil end
 
   -- Heads of a loop within a row, and how an element of the pass before is written there.
-  local HEADS = { { "for j = 3, m do", "j - 1" }, { "for j = m, 3, -1 do", "j + 1" }, { "for j = 4, m, 2 do", "j - 2" } }
+  local HEADS = { { "for j = 3, m do", "j - 1" }, { "for j = m, 3, -1 do", "j + 1" },
+    { "for j = 4, m, 2 do", "j - 2" } }
 
   -- Bodies of it; `@` stands for the place of the pass before.
   local BODIES = {
@@ -90,7 +91,9 @@ describe("rows side by side", function()
   helper.on_cpu("have them in tasks, too", function()
     local count = 0
     for k = 1, helper.long(200) or 20 do
-      local text = random_text "function(a, b, c, n, m) for t = 1, 3 do for i = 1, n do %s end; a[1][1] = a[1][2] end end"
+      local text = random_text [[function(a, b, c, n, m)
+        for t = 1, 3 do for i = 1, n do %s end; a[1][1] = a[1][2] end
+      end]]
       local compiled = assert(loops.compile(text, { device = device }))
       compare(text, k % 2 == 0 and "double" or "float", function(...)
         assert(helper.call_on_device(20, compiled, ...))
@@ -107,11 +110,14 @@ describe("rows side by side", function()
   local UPDATES = { "for j = 1, m do c[1][j] = c[1][j] * 0.5 + a[i][j] * t end", "b[1][i] = t", "b[2][i] = t",
     "a[i + 1][3] = t", "a[i][3] = t", "s = 0.5 * s + t", "a[3][i] = 0.5 * t", "a[i + 4][2] = t" }
 
-  helper.on_cpu("have the results of Lua where rows are sequential, and go side by side only if that is right", function()
+  helper.on_cpu("have the results of Lua where rows are sequential, and are side by side if that is right", function()
     local count, total = 0, helper.long(300) or 40
     for _ = 1, total do
-      local text = ("function(a, b, c, n, m) local s = 0.5; for i = 1, n do local t = 0.25; %s %s %s end c[2][2] = s end")
-        :format(SUMS[math.random(#SUMS)], UPDATES[math.random(#UPDATES)], UPDATES[math.random(#UPDATES)])
+      local text = ([[function(a, b, c, n, m)
+        local s = 0.5
+        for i = 1, n do local t = 0.25; %s %s %s end
+        c[2][2] = s
+      end]]):format(SUMS[math.random(#SUMS)], UPDATES[math.random(#UPDATES)], UPDATES[math.random(#UPDATES)])
       local compiled = assert(loops.compile(text, { device = device }))
       compare(text, "double", function(...) assert(helper.call_on_device(20, compiled, ...)) end)
       count = count + (are_side_by_side(compiled) and 1 or 0)
@@ -130,7 +136,10 @@ describe("rows side by side", function()
     local source, compiled = source_of "for j = 2, n do a[i][j] = 0.5 * (a[i][j - 1] + b[i][j]) end"
     assert.matches("if %(2 <= n_%d+%) {\n +double j_%d+_kept1_row1 = a_1%[%(i_%d+_row %- 1%) %* a_1_d2 %+ 0%];", source)
     assert.matches("nest_1, line 1: work%-items %(i%) in tiles, rows side by side;", compiled:explain())
-    assert.not_matches("kept", source_of "for j = 2, n do a[i][j] = 0.5 * (a[i][j - 1] + b[i][j]); a[i][1] = a[i][j] end")
+    assert.not_matches("kept", (source_of [[for j = 2, n do
+      a[i][j] = 0.5 * (a[i][j - 1] + b[i][j])
+      a[i][1] = a[i][j]
+    end]]))
     assert.not_matches("kept", (source_of "for j = 2, n do a[i][j] = b[i][j] > 0.5 and a[i][j - 1] or 0.5 end"))
   end)
 
@@ -146,9 +155,10 @@ describe("rows side by side", function()
   end)
 
   helper.on_cpu("are none where data decide the passes, or a row's last pass is its own", function()
-    assert.is_false(are_side_by_side(select(2, source_of "local s = 0.0; for j = 1, i do s = s + a[i][j] end b[i][1] = s")))
-    assert.is_false(are_side_by_side(select(2, source_of [[local s = 1.0
-      while s < 9 do s = s * 2 + a[i][1] end
-      b[i][1] = s]])))
+    for _, body in ipairs { "local s = 0.0; for j = 1, i do s = s + a[i][j] end b[i][1] = s",
+      "local s = 1.0; while s < 9 do s = s * 2 + a[i][1] end b[i][1] = s" } do
+      local _, compiled = source_of(body)
+      assert.is_false(are_side_by_side(compiled), body)
+    end
   end)
 end)

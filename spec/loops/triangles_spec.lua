@@ -18,7 +18,8 @@ describe("a triangle of sequential rows", function()
 
   --- Runs a function compiled and in Lua.
   local function compare(text)
-    local f, compiled = assert(load("return " .. text))(), assert(loops.compile(text, { device = device, force = true }))
+    local f = assert(load("return " .. text))()
+    local compiled = assert(loops.compile(text, { device = device, force = true }))
     for _, n in ipairs { 1, 2, 3, 5, 9, 33 } do
       local values, others = matrix(n), matrix(n)
       local a, b = device:buffer(values, "double"), device:buffer(others, "double")

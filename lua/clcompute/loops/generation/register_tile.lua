@@ -14,6 +14,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local lua_text = require("clcompute.loops.tree").lua_text
+local panels = require "clcompute.loops.generation.panels"
 local vector_arithmetic = require "clcompute.loops.generation.vector_arithmetic"
 local walk = require("clcompute.loops.tree").walk
 
@@ -94,13 +95,15 @@ end
 -- @tparam {table,...} body of the innermost of them
 -- @string real the type of floats in C
 -- @treturn ?table `rows`, `columns`, `body`, `loops` (those in the body), `accumulators`: `{ array=, node=, text=,
--- is_loaded= }`
+-- is_loaded= }`, `panels`, if any
 function register_tile.of(rows, columns, body, real)
   local loops = {}
   if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
     return nil
   end
-  if columns and not (affine.units(body, columns.variable, true) and are_own(body, columns)) then return nil end
+  local has_units = columns and affine.units(body, columns.variable, true) ~= nil
+  local packed = columns and not has_units and panels.of(rows, columns, body) or nil
+  if columns and not (are_own(body, columns) and (has_units or packed)) then return nil end
   if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
     if not is_even(loop, rows.variable) or columns and walk.is_bounded_by(loop, columns.variable) then return nil end
@@ -110,7 +113,7 @@ function register_tile.of(rows, columns, body, real)
   for _, accumulator in ipairs(accumulators) do
     accumulator.is_loaded = not is_assigned_first(body, accumulator)
   end
-  return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators }
+  return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators, panels = packed }
 end
 
 local add, extremum = c_statements.add, c_expression.extremum
@@ -124,7 +127,7 @@ local add, extremum = c_statements.add, c_expression.extremum
 -- of other work-items.
 local function widths_of(tiles)
   if tiles.is_wide then return 1, tiles.size.group end
-  local width = tiles.lane and tiles.size.vector or 1
+  local width = tiles.registers.columns and tiles.size.vector or 1
   return width, width
 end
 
@@ -167,6 +170,8 @@ local function vector_context(tile, context, slices)
     if accumulator then return register_name(accumulator.id) end
     local in_slice = slices and local_slices.element(slices, tile, node)
     if in_slice then return in_slice end
+    local packed = panels.element(tile, node)
+    if packed then return load_text(tile, packed) end
     if not tile.columns or affine.stride(node, tile.columns.variable) == 0 then return nil end
     return load_text(tile, c_expression.element(node, own))
   end
@@ -250,6 +255,10 @@ local function print_inner(tile, loop, output)
   for i, node in ipairs(loop.body) do names[i] = define_statement(tile, node, output) end
   local function from(row) return register_tile.bound_in(tile, loop.from, row, context) end
   local function to(row) return register_tile.bound_in(tile, loop.to, row, context) end
+  if tile.panels then
+    local first, final = panels.ends(tile, context)
+    return print_loop(tile, loop, names, first, final, nil, output)
+  end
   if tile.slices and tile.slices.by_loop[loop] then
     return print_sliced(tile, loop, names, { from = from(0), to = to(0) }, output)
   end
@@ -294,6 +303,7 @@ end
 -- @tparam table tile of `register_tile.sized`
 -- @tparam table output
 function register_tile.print(tile, output)
+  if tile.panels then panels.print(tile, output) end
   print_declarations(tile, output)
   print_elements(tile, output, function(accumulator, register, element)
     return accumulator.is_loaded and ("%s = %s;"):format(register, load_text(tile, element)) or nil

@@ -6,6 +6,7 @@ local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local local_slices = require "clcompute.loops.generation.local_slices"
+local panels = require "clcompute.loops.generation.panels"
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local walk = require("clcompute.loops.tree").walk
@@ -71,13 +72,14 @@ local function conditions_of(tile, row_top, context)
   table.insert(conditions, 1, ("%s%s + %d <= %s"):format(tile.rows.variable.id, tile.base, tile.row_count - 1,
     row_top))
   add_passes(tile, conditions, context)
+  conditions[#conditions + 1] = tile.panels and panels.condition(tile, context)
   return conditions
 end
 
 -- --- a block on a processor --------------------------------------------------------------------
 
 --- Opens the loops around the tiles of a block: strips of columns, in which rows come one after the other, so that what
--- they share of a strip stays in the cache. Returns how many there are.
+-- they share of a strip stays in the cache, or in panels. Returns how many there are.
 local function open_block(tile, order, ends, output)
   local context, count = output.context, 0
   local function clipped(node)
@@ -97,6 +99,7 @@ local function open_block(tile, order, ends, output)
     open_loop(tile.columns, "_base", from, to, tile.last_column + 1, output)
     count = count + 1
   end
+  if tile.panels then count = count + panels.open(tile, output) end
   local from, to = clipped(tile.rows)
   open_loop(tile.rows, "_base", from, to, tile.row_count, output)
   return count + 1
@@ -110,14 +113,19 @@ end
 local function print_block(tiles, output, ends, print_passes)
   local context, tile = output.context, register_tile.sized(tiles, output.context)
   local rows, columns = tile.rows, tile.columns
+  if tile.panels then panels.declare(tile, output) end
   local loops = open_block(tile, tiles.order, ends, output)
   print_either(tile, conditions_of(tile, rows.variable.id .. "_top", context), output, function()
-    print_passes(tiles, output, #tiles.order - (columns and 1 or 0), function(node)
-      local id = node.variable.id
-      local last = node == rows and tile.row_count - 1 or tile.last_column
-      local limit = node == rows and id .. "_top" or id .. "_end"
-      return id .. "_base", extremum("min_int", ("%s_base + %d"):format(id, last), limit, context)
-    end)
+    local function print_rest()
+      print_passes(tiles, output, #tiles.order - (columns and 1 or 0), function(node)
+        local id = node.variable.id
+        local last = node == rows and tile.row_count - 1 or tile.last_column
+        local limit = node == rows and id .. "_top" or id .. "_end"
+        return id .. "_base", extremum("min_int", ("%s_base + %d"):format(id, last), limit, context)
+      end)
+    end
+    if not tile.panels then return print_rest() end
+    c_statements.block(output, ("if (%s) "):format(panels.is_first(tile, context)), print_rest) -- for all slices
   end)
   for _ = 1, loops do close(output) end
 end

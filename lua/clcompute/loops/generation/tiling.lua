@@ -298,6 +298,19 @@ local function in_steps(band, body, real)
     ends = { from.variable, to.variable } })
 end
 
+--- A tile in registers whose columns lie apart, as they are packed before; or nil.
+local function with_panels(band, body, real)
+  for lane = #band, 1, -1 do
+    local order = ordered(band, lane)
+    local registers = #band > 1 and registers_of(order, band[lane], body, real)
+    if registers and registers.panels then
+      local steps = in_steps(order, body, real)
+      return plan.part("tiles", { class = "registers", order = order, places = {}, registers = registers,
+        body = steps and steps.body or finish(body), ends = steps and steps.ends })
+    end
+  end
+end
+
 --- A block in the order of the source.
 local function without_lane(band, body, real)
   local registers, last = registers_of(band, nil, body, real), band[#band]
@@ -398,7 +411,7 @@ function tiling.of(band, real, target)
   if not some then return nil end
   local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
   local tiles = with_lane(some, body, real, target.has_masks) or not target.is_wide and with_gathers(some, body)
-    or without_lane(some, body, real)
+    or not target.is_wide and with_panels(some, body, real) or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}

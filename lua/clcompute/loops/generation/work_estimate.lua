@@ -167,6 +167,11 @@ local function print_shared(part, output, times, launched)
   add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.passes[%d])", part.index, part.index, task)
 end
 
+--- Whether passes of tiles are lanes of vectors.
+local function has_vectors(tiles)
+  return tiles ~= nil and (tiles.lane ~= nil or tiles.registers ~= nil and tiles.registers.columns ~= nil)
+end
+
 local PARTS = {
   kernel = function(part, output, times, launched)
     add(output, "do")
@@ -174,7 +179,7 @@ local PARTS = {
     add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.operations[%d] = %s * (%s)", part.index, times, operations)
-    add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or part.tiles ~= nil and part.tiles.lane ~= nil)
+    add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or has_vectors(part.tiles))
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
