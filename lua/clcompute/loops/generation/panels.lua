@@ -17,8 +17,8 @@ local walk = require("clcompute.loops.tree").walk
 
 local panels = {}
 
--- Passes of a slice, so that panels stay in the first level cache; and the most where one slice must have all passes,
--- as more than sums is done.
+-- Passes of a slice, so that panels stay in the first level cache; and in all panels together where one slice must have
+-- all passes, as more than sums is done: 64 KiB of a work-item's memory.
 local PASSES, ALL = 256, 1024
 local MOST = 4 -- panels
 
@@ -54,7 +54,6 @@ function panels.of(rows, columns, body)
   local loop = loop_of(body, rows, columns)
   if not loop then return nil end
   local list, is_known, is_written, is_possible = { passes = PASSES }, {}, {}, true
-  if #body > 1 then list.passes, list.has_all = ALL, true end
   walk.nodes(body, function(part)
     if part.kind == "assign" and part.target.array then is_written[part.target.array] = true end
   end)
@@ -68,7 +67,9 @@ function panels.of(rows, columns, body)
       list[#list + 1], is_known[text] = { node = part, text = text, id = id }, true
     end)
   end
-  return is_possible and #list > 0 and #list <= MOST and list or nil
+  if not is_possible or #list == 0 or #list > MOST then return nil end
+  if #body > 1 then list.passes, list.has_all = ALL // #list, true end
+  return list
 end
 
 -- --- in C -----------------------------------------------------------------------------------
