@@ -58,6 +58,27 @@ describe("a task that groups share", function()
     assert.is_true(count > 5)
   end)
 
+  helper.on_threads("goes on where the numbers of pieces go round", function()
+    local text = [[function(x, y, n, steps)
+      for t = 1, steps do
+        for i = 2, n - 1 do y[i] = 0.5 * (x[i - 1] + x[i + 1]) end
+        for i = 2, n - 1 do x[i] = y[i] end
+      end
+    end]]
+    local compiled, x = assert(loops.compile(text, { device = device })), numbers(N)
+    assert(call_on_device(compiled, device:buffer(x, "double"), device:zeros("double", N), N, 1))
+    local source = compiled:source()
+    local name = source:match "kernel void ([%w_]+)%([^)]*progress%)"
+    local program <close> = device:program((source:gsub("base = 0;", "base = 4294967290;")))
+    local progress, result = device:zeros("int", 48), device:buffer(x, "double")
+    progress:set(1, -6)
+    progress:set(17, -6)
+    program[name]({ global = 2, group = 1 }, { x_1 = result, y_2 = device:zeros("double", N), n_3 = N, steps_4 = 9,
+      progress = progress })
+    load("return " .. text)()(x, numbers(N), N, 9)
+    assert.same(x, result:read())
+  end)
+
   helper.on_threads("ends in all groups where one meets what Lua raises an error for, and then runs again", function()
     local text = [=[function(x, y, k, n, steps)
       for t = 1, steps do

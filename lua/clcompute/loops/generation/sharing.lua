@@ -107,7 +107,7 @@ end
 
 --- Goes through the pieces of a statement: `print` prints one.
 local function print_pieces(count, output, tools, print)
-  tools.block(output, ("for (const int end = base + %s; piece < end; piece = next_piece(progress)) "):format(count),
+  tools.block(output, ("for (const uint end = base + %s; (int)(end - piece) > 0; piece = next_piece(progress)) "):format(count),
     function()
       tools.add(output, output.has_faults and "if (will_never(progress, base, faults)) return;"
         or "await_pieces(progress, base);")
@@ -162,7 +162,7 @@ end
 function sharing.print(nodes, output, tools)
   output.context.helpers.next_piece = true
   output.depth = 1
-  tools.add(output, "int piece = next_piece(progress), base = 0;")
+  tools.add(output, "uint piece = next_piece(progress), base = 0;")
   output.depth = 0
   tools.body(nodes, output)
   output.depth = 1
