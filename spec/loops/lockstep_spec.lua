@@ -34,7 +34,7 @@ describe("rows side by side", function()
     "a[i][j] = c[i][@] > 1 and a[i][@] or 0.5; c[i][j] = 0.5 * c[i][@] + 0.25",
     "for k = 1, 3 do a[i][j] = a[i][j] * 0.5 + 0.125 * a[i][@] + 0.01 * k end",
     "for k = 3, m do s = 0.5 * s + a[i][k] * b[i][j] end",
-    "if a[i][j] > 1 then s = 0.25 * s + a[i][@] end",
+    "if a[i][j] > 1 then s = 0.25 * s + a[i][@] end", "local p = @; a[i][j] = 0.5 * (a[i][p] + b[i][j])",
   }
 
   local OTHERS = { "local t = c[i][1] * 0.5; c[i][1] = t", "for j = 1, m do b[i][j] = 0.5 * (b[i][j] + s) end",

@@ -26,9 +26,10 @@ describe("panels of a tile in registers", function()
 
   --- A nest of sums whose columns lie apart; `is_alone`: without statements beside the loop.
   local function random_nest(is_alone)
-    local place = is_alone and "c[i][j]" or "s"
+    local element = math.random(2) == 1 and "c[i][j]" or "c[j][i]"
+    local place = is_alone and element or "s"
     local body = ("%s %s end"):format(LOOPS[math.random(#LOOPS)], (SUMS[math.random(#SUMS)]:gsub("S", place)))
-    if not is_alone then body = ("local s = c[i][j] * 0.25; %s c[i][j] = s * x"):format(body) end
+    if not is_alone then body = ("local s = % * 0.25; # % = s * x"):gsub("#", body):gsub("%%", element) end
     return ("function(a, b, c, x, n, m) for i = 1, n do %s %s end end end"):format(COLUMNS[math.random(#COLUMNS)], body)
   end
 
@@ -50,6 +51,18 @@ describe("panels of a tile in registers", function()
       count = count + (has_panels(compiled) and 1 or 0)
     end
     assert.is_true(count > 8, count)
+  end)
+
+  helper.on_cpu("are not there on GPUs, whose work-items have a column each", function()
+    local text = [[function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do
+      c[i][j] = c[i][j] + a[i][k] * b[k][n - j + 1]
+    end end end end]]
+    local compiled = assert(loops.compile(text, { device = device, force = true, target = "gpu" }))
+    local a, b, c = matrix(12, 12), matrix(12, 12), matrix(12, 12)
+    local result = device:buffer(c, "double")
+    load("return " .. text)()(a, b, c, 12)
+    compiled(device:buffer(a, "double"), device:buffer(b, "double"), result, 12)
+    assert.same(c, result:read())
   end)
 
   helper.on_cpu("are there only where what jumps is the same for all rows, and nobody writes it", function()

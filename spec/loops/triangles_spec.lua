@@ -58,6 +58,7 @@ describe("a triangle of sequential rows", function()
       local row = ROWS[math.random(#ROWS)]:gsub("$from", from):gsub("$to", to)
       local text = ("function(a, b, n) %s %s %s end %s end end"):format(outer, inner, row,
         DIAGONALS[math.random(#DIAGONALS)])
+      -- The loop that goes down comes to the first row, which has none before it.
       if not text:find("i - 1]", 1, true) or not text:find("for i = n", 1, true) then
         count = count + (compare(text) and 1 or 0)
       end
@@ -74,6 +75,10 @@ describe("a triangle of sequential rows", function()
     end]]
     for row, expected in pairs { ["a[j][k]"] = true, ["a[i - 1][j]"] = false, ["a[i - 1][j + 1]"] = false } do
       assert.equal(expected, compare(form:format(row, "")), row)
+    end
+    for _, other in ipairs { "a[1 + k % j][k]", "a[b[1][k] * 0 // 1 | 0 + 1][k]" } do
+      local compiled = assert(loops.compile(form:format(other, ""), { device = device }))
+      assert.is_nil(compiled:explain():find("within a column", 1, true), "an error is raised in the pass that comes first")
     end
     assert.is_true(compare(form:format("a[j][k]", "a[i][1] = a[i][2] + 0.5")))
     assert.is_false(compare(form:format("a[j][k]", "a[n][1] = a[i][2] + 0.5")))

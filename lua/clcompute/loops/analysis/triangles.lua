@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: MIT
 
 --- Goes through triangles column by column where passes of their rows wait for each other: those of a column may be
--- parallel. What stands behind the loop within a row is the row's pass on the diagonal.
+-- parallel. What stands behind the loop within a row counts as the row's pass on the diagonal.
 --
 --     for i = 1, n do for j = 1, i - 1 do l[i][j] = ... end; l[i][i] = ... end
 --     for j = 1, n do l[j][j] = ...; for i = j + 1, n do l[i][j] = ... end end
 
 local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
 local pipelines = require "clcompute.loops.analysis.pipelines"
@@ -18,13 +19,21 @@ local function is_sequential(node)
   return node.kind == "for" and not node.parallel and not node.irregular and math.abs(node.step) == 1
 end
 
---- The loop within the rows of a triangle, if it is more than a sum; nil where a loop is no such rows.
+--- Whether Lua may raise an error at a node.
+local function may_fail(node)
+  local divides = node.kind == "binary" and (node.op == "//" or node.op == "%") and node.type == "int"
+  return ast.may_fail(node) or divides and node.right.kind ~= "number"
+end
+
+--- The loop within the rows of a triangle, if it is more than a sum; nil where a loop is no such rows, or Lua may raise
+-- an error in it: in which pass would be another one.
 local function row_of(node)
   local inner = is_sequential(node) and #node.body > 1 and node.body[1]
   if not inner or not is_sequential(inner) or inner.step ~= node.step or walk.depth(inner) < 2 then return nil end
   local is_triangle = affine.distance(inner.from, node.from) == 0
     and affine.distance(inner.to, bounds.name(node.variable)) == -node.step
-  return is_triangle and clone.can(node.body) and inner or nil
+  if not is_triangle or not clone.can(node.body) or walk.find(node.body, may_fail) then return nil end
+  return inner
 end
 
 --- What stands on the diagonal, in terms of the column.

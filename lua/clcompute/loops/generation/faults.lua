@@ -8,20 +8,13 @@
 -- launches of a call take two such buffers in turns: each work-item begins with what the launch `before` it met, so
 -- that no kernel works on what another one left undone, and none reads what its own launch writes.
 
+local ast = require("clcompute.loops.tree").ast
 local size_of = require("clcompute.loops.tree").ast.size
 local walk = require("clcompute.loops.tree").walk
 
 local faults = {}
 
 -- --- where they are ---------------------------------------------------------------------------
-
---- Whether a node itself may be such a place.
-local function is_site(node)
-  if node.kind == "index" then return node.checked ~= nil end
-  if node.kind == "for" then return node.pace ~= nil end
-  if node.kind == "call" and node.name == "tointeger" then return node.arguments[1].type == "float" end
-  return node.is_guarded == true
-end
 
 --- Whether all subscripts of an element that are looked at are known to be inside.
 local function is_known(node, known)
@@ -35,13 +28,13 @@ end
 -- @tparam {table,...} nodes
 -- @tparam ?table known dimensions by element whose subscripts were looked at before
 function faults.are_in(nodes, known)
-  return walk.find(nodes, function(node) return is_site(node) and not (known and is_known(node, known)) end) ~= nil
+  return walk.find(nodes, function(node) return ast.may_fail(node) and not (known and is_known(node, known)) end) ~= nil
 end
 
 --- Whether data decide passes, or where elements are, in a node.
 function faults.has_data(node)
   return walk.find({ node }, function(part)
-    return part.kind == "for" and part.irregular ~= nil or is_site(part)
+    return part.kind == "for" and part.irregular ~= nil or ast.may_fail(part)
   end) ~= nil
 end
 

@@ -47,13 +47,18 @@ local function stores_of(loop)
   return list
 end
 
+--- Whether an element's place is told by a local of the loop, which is not there before it.
+local function has_own(node, own)
+  return walk.find(node.subscripts, function(part) return part.kind == "name" and own[part.variable] ~= nil end) ~= nil
+end
+
 --- A statement with a name in place of what the pass before stored; also such a read. What is read under a condition
 -- may not be there.
-local function with_name(node, store, loop, name)
+local function with_name(node, store, loop, name, own)
   local read
   local value = walk.replaced(node.value, function(part)
     if part.op == "and" or part.op == "or" then return part end
-    if not is_before(part, store.target, loop) then return nil end
+    if not is_before(part, store.target, loop) or has_own(part, own) then return nil end
     read = part
     return name
   end)
@@ -66,12 +71,15 @@ end
 -- @treturn {table,...} the body
 -- @treturn {table,...} before the loop, if it has a pass
 function keeping.of(loop)
-  local body, locals = table.move(loop.body, 1, #loop.body, 1, {}), {}
+  local body, locals, own = table.move(loop.body, 1, #loop.body, 1, {}), {}, {}
+  for _, node in ipairs(body) do
+    if node.kind == "local" then own[node.variable] = true end
+  end
   for _, store in ipairs(stores_of(loop)) do
     local name, read = ast.made_up(("%s_kept%d"):format(loop.variable.id, #locals + 1), store.target.type), nil
     for i = 1, store.place do
       local found
-      if is_plain(body[i]) then body[i], found = with_name(body[i], store, loop, name) end
+      if is_plain(body[i]) then body[i], found = with_name(body[i], store, loop, name, own) end
       read = read or found
     end
     if read then

@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
 
---- Lets rows, passes of a parallel loop, go through the sequential loops in them side by side: where each number waits
--- for the one before it, the other rows are computed meanwhile. Of two rows it would be
+--- Lets rows, passes of a loop, go through the sequential loops in them side by side: where each number waits for the one
+-- before it, the other rows are computed meanwhile. Of two rows it would be
 --
 --     for i = 1, n do for j = 2, n do a[i][j] = (a[i][j - 1] + b[j]) / 2 end end
 --     for i = 1, n, 2 do
 --       for j = 2, n do a[i][j] = ...; a[i + 1][j] = ... end
 --     end
 --
--- What is no such loop is done row by row. No row touches what another one writes, so their order is of no account.
+-- What is no such loop is done row by row. Rows of a parallel loop may have any order; of others isl is asked, which need
+-- not be told of locals that keep what a pass stored: no other statement of the loop stores in that array.
 
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
@@ -30,7 +31,8 @@ local changed = ast.changed
 -- --- where it pays ---------------------------------------------------------------------------
 
 --- Whether rows go through a loop together: it has the same passes in all of them, and does not become vectors in each.
-local function is_common(node, own, real)
+-- `own`: what differs from row to row, as keys.
+local function goes_together(node, own, real)
   if node.kind ~= "for" or node.parallel or node.irregular or extrema.of(node, real) then return false end
   return not walk.find({ node.from, node.to }, function(part)
     return part.kind == "index" or part.kind == "name" and own[part.variable] ~= nil
@@ -39,7 +41,7 @@ end
 
 --- Whether a loop is one of numbers that wait for each other.
 local function waits(node, own, real)
-  return is_common(node, own, real) and walk.depth(node) == 1 and #node.body <= MOST_STATEMENTS
+  return goes_together(node, own, real) and walk.depth(node) == 1 and #node.body <= MOST_STATEMENTS
     and not walk.find(node.body, function(part) return part.kind == "if" end)
 end
 
@@ -58,7 +60,7 @@ local function may_interleave(loop, own, real, scop)
   for _, node in ipairs(loop.body) do
     if waits(node, own, real) and not fission.of(node) then
       inner[#inner + 1] = node
-    elseif is_common(node, own, real) then
+    elseif goes_together(node, own, real) then
       return false
     end
   end
@@ -80,8 +82,8 @@ end
 
 -- --- the loops -------------------------------------------------------------------------------
 
---- Copies of statements, one row after the other, so that compilers see what a row reads of its own. Their locals are
--- those of the row from here on, the variables of their loops are not.
+--- Adds copies of statements, one row after the other, so that compilers see what a row reads of its own, and notes in
+-- `rows` what stands for the locals that they declare.
 local function add_copies(list, nodes, rows)
   for number, row in ipairs(rows) do
     local copies = clone.statements(nodes, row, function(variable) return ("%s_row%d"):format(variable.id, number) end)
@@ -113,7 +115,7 @@ function side_by_side(nodes, rows, real)
     apart = {}
   end
   for _, node in ipairs(nodes) do
-    if is_common(node, rows[1], real) then
+    if goes_together(node, rows[1], real) then
       local first, other = fission.of(node)
       apart[#apart + 1] = first
       flush()

@@ -17,9 +17,9 @@ local walk = require("clcompute.loops.tree").walk
 
 local panels = {}
 
--- Passes of a slice, so that panels stay in the first level cache; and in all panels together where one slice must have
--- all passes, as more than sums is done: 64 KiB of a work-item's memory.
-local PASSES, ALL = 256, 1024
+-- Bytes of all panels of a work-item: of slices, which stay in the cache; and where one slice must have all passes, as
+-- more than sums is done.
+local SLICE, WHOLE = 1 << 15, 1 << 16
 local MOST = 4 -- panels
 
 local add = c_statements.add
@@ -48,12 +48,12 @@ end
 -- @tparam table rows the `for` node of a tile's rows
 -- @tparam table columns that of its columns
 -- @tparam {table,...} body of these
--- @treturn ?table `{ node=, text=, id= }`, one for each element that jumps, and `passes` of a slice; `has_all`: one
--- slice must have all. nil: what jumps cannot be packed
+-- @treturn ?table `{ node=, text=, id= }`, one for each element that jumps; `is_whole`: one slice must have all passes.
+-- nil: what jumps cannot be packed
 function panels.of(rows, columns, body)
   local loop = loop_of(body, rows, columns)
   if not loop then return nil end
-  local list, is_known, is_written, is_possible = { passes = PASSES }, {}, {}, true
+  local list, is_known, is_written, is_possible = { is_whole = #body > 1 }, {}, {}, true
   walk.nodes(body, function(part)
     if part.kind == "assign" and part.target.array then is_written[part.target.array] = true end
   end)
@@ -67,19 +67,26 @@ function panels.of(rows, columns, body)
       list[#list + 1], is_known[text] = { node = part, text = text, id = id }, true
     end)
   end
-  if not is_possible or #list == 0 or #list > MOST then return nil end
-  if #body > 1 then list.passes, list.has_all = ALL // #list, true end
-  return list
+  return is_possible and #list > 0 and #list <= MOST and list or nil
 end
 
 -- --- in C -----------------------------------------------------------------------------------
 
 local function width_of(tile) return tile.last_column + 1 end
 
+--- The most passes of a slice.
+local function passes_of(tile)
+  local row = #tile.panels * width_of(tile) * (tile.real == "double" and 8 or 4)
+  return (tile.panels.is_whole and WHOLE or SLICE) // row
+end
+
+--- The variable that has the first pass of a slice.
+local function slice_of(tile) return tile.loops[1].variable.id .. "_slice" end
+
 --- The array of each panel.
 function panels.declare(tile, output)
   for _, panel in ipairs(tile.panels) do
-    add(output, ("%s %s[%d];"):format(tile.real, panel.id, tile.panels.passes * width_of(tile)))
+    add(output, ("%s %s[%d];"):format(tile.real, panel.id, passes_of(tile) * width_of(tile)))
   end
 end
 
@@ -87,47 +94,42 @@ end
 function panels.element(tile, node)
   local text = lua_text.expression(node)
   for _, panel in ipairs(tile.panels or {}) do
-    local id = tile.loops[1].variable.id
     if panel.text == text then
-      return ("%s[(%s - %s_slice) * %d + c * %d]"):format(panel.id, id, id, width_of(tile), tile.width)
+      return ("%s[(%s - %s) * %d + c * %d]"):format(panel.id, tile.loops[1].variable.id, slice_of(tile), width_of(tile),
+        tile.width)
     end
   end
 end
 
 --- Where the passes of a slice begin and end.
 function panels.ends(tile, context)
-  local loop = tile.loops[1]
-  local slice = loop.variable.id .. "_slice"
-  return slice, c_expression.extremum("min_int", c_expression.plain(loop.to, context),
-    ("%s + %d"):format(slice, tile.panels.passes - 1), context)
+  local to, slice = c_expression.plain(tile.loops[1].to, context), slice_of(tile)
+  return slice, c_expression.extremum("min_int", to, ("%s + %d"):format(slice, passes_of(tile) - 1), context)
 end
 
 --- Opens the loop over slices; returns how many loops that are.
 function panels.open(tile, output)
-  local loop, context = tile.loops[1], output.context
+  local loop, context, slice = tile.loops[1], output.context, slice_of(tile)
   local from, to = c_expression.plain(loop.from, context), c_expression.plain(loop.to, context)
-  local id = loop.variable.id .. "_slice"
-  if tile.panels.has_all then
-    add(output, ("const long %s = %s;"):format(id, from), loop)
+  if tile.panels.is_whole then
+    add(output, ("const long %s = %s;"):format(slice, from), loop)
   else
-    add(output, ("for (long %s = %s; %s <= %s; %s += %d) {"):format(id, from, id, to, id, tile.panels.passes), loop)
+    add(output, ("for (long %s = %s; %s <= %s; %s += %d) {"):format(slice, from, slice, to, slice, passes_of(tile)), loop)
     output.depth = output.depth + 1
   end
   add(output, "int is_packed = 0;")
-  return tile.panels.has_all and 0 or 1
+  return tile.panels.is_whole and 0 or 1
 end
 
 --- The condition under which all passes are in slices; nil: they always are.
 function panels.condition(tile, context)
-  local loop, id = tile.loops[1], tile.loops[1].variable.id
-  return tile.panels.has_all and ("%s - %s_slice < %d"):format(c_expression.plain(loop.to, context), id,
-    tile.panels.passes) or nil
+  return tile.panels.is_whole and ("%s - %s < %d"):format(c_expression.plain(tile.loops[1].to, context),
+    slice_of(tile), passes_of(tile)) or nil
 end
 
 --- The condition under which a slice is the first one.
 function panels.is_first(tile, context)
-  local loop = tile.loops[1]
-  return ("%s_slice == %s"):format(loop.variable.id, c_expression.plain(loop.from, context))
+  return ("%s == %s"):format(slice_of(tile), c_expression.plain(tile.loops[1].from, context))
 end
 
 --- Prints what packs a slice, once all columns of a strip are there.

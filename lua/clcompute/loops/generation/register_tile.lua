@@ -94,16 +94,20 @@ end
 -- @tparam ?table columns that of the columns
 -- @tparam {table,...} body of the innermost of them
 -- @string real the type of floats in C
+-- @tparam ?boolean may_pack whether elements may lie apart along the columns
 -- @treturn ?table `rows`, `columns`, `body`, `loops` (those in the body), `accumulators`: `{ array=, node=, text=,
 -- is_loaded= }`, `panels`, if any
-function register_tile.of(rows, columns, body, real)
+function register_tile.of(rows, columns, body, real, may_pack)
   local loops = {}
   if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
     return nil
   end
-  local has_units = columns and affine.units(body, columns.variable, true) ~= nil
-  local packed = columns and not has_units and panels.of(rows, columns, body) or nil
-  if columns and not (are_own(body, columns) and (has_units or packed)) then return nil end
+  local packed
+  if columns and not affine.units(body, columns.variable, true) then
+    packed = may_pack and panels.of(rows, columns, body)
+    if not packed then return nil end
+  end
+  if columns and not are_own(body, columns) then return nil end
   if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
     if not is_even(loop, rows.variable) or columns and walk.is_bounded_by(loop, columns.variable) then return nil end

@@ -264,7 +264,7 @@ local function clip_lanes(nodes, clip)
   end)
 end
 
---- The body of a block that has the innermost loop in it, behind the variables of where that begins and ends.
+--- The body of a block that has the innermost loop in it, behind the two variables that hold its bounds.
 local function with_ends(tiles, loop)
   local list = { ast.node("local", { variable = tiles.ends[1], value = loop.from }),
     ast.node("local", { variable = tiles.ends[2], value = loop.to }) }

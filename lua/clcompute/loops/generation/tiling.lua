@@ -63,17 +63,17 @@ local CLASSES = {
   loops = function(row)
     return { small = 1, lane = limit(row.block, 1, 1), rows = limit(row.block, 1, 1) }
   end,
+  -- the same, and rows go through them side by side
+  steps = function(row)
+    local most = limit(round_up(row.block, lockstep.rows), lockstep.rows, lockstep.rows)
+    return { small = lockstep.rows, lane = most, rows = limit(row.block, 1, 1) }
+  end,
   -- tiles in registers
   registers = function(row)
     local width = row.columns * row.vector
     return { small = 8 * row.rows * row.vector, rows_at_once = row.rows, columns_at_once = row.columns,
       lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
       row.rows) }
-  end,
-  -- the same, and rows go through them side by side
-  steps = function(row)
-    local most = limit(round_up(row.block, lockstep.rows), lockstep.rows, lockstep.rows)
-    return { small = lockstep.rows, lane = most, rows = limit(row.block, 1, 1) }
   end,
   -- rows that overlap: those of a tile go side by side where that pays
   pipelined = function(row)
@@ -254,12 +254,12 @@ local function framed(band)
 end
 
 --- A tile of registers for the innermost loops of an order, or nil.
-local function registers_of(order, lane, body, real)
+local function registers_of(order, lane, body, real, may_pack)
   for _, node in ipairs(order) do
     if node.step ~= 1 then return nil end
   end
   local rows = order[#order - (lane and 1 or 0)]
-  return rows and register_tile.of(rows, lane, body, real)
+  return rows and register_tile.of(rows, lane, body, real, may_pack)
 end
 
 --- A block whose lane is innermost, or nil.
@@ -286,8 +286,8 @@ local function with_gathers(band, body)
   return plan.part("tiles", { class = "sunk", order = band, lane = lane, body = finish(sunk), places = places })
 end
 
---- A block whose rows go through their loops side by side, or nil. Where its innermost loop begins and ends, two
--- variables have.
+--- A block whose rows go through their loops side by side, or nil. Two variables, its `ends`, hold the bounds of its
+-- innermost loop.
 local function in_steps(band, body, real)
   local loop = ast.changed(band[#band], { body = body })
   if not lockstep.pays(loop, real) then return nil end
@@ -302,7 +302,8 @@ end
 local function with_panels(band, body, real)
   for lane = #band, 1, -1 do
     local order = ordered(band, lane)
-    local registers = #band > 1 and registers_of(order, band[lane], body, real)
+    local registers = #band > 1 and not bounds_others(band, lane)
+      and registers_of(order, band[lane], body, real, true)
     if registers and registers.panels then
       local steps = in_steps(order, body, real)
       return plan.part("tiles", { class = "registers", order = order, places = {}, registers = registers,
@@ -380,7 +381,8 @@ function tiling.of_task(nodes, row, real, scop)
       local kept = keeping.apply(node)
       return kept ~= node and kept or nil
     end
-    local rows = tiling.of_task({ lockstep.apply(node, real) }, row, real, scop)
+    local rows, has_own = tiling.of_task({ lockstep.apply(node, real) }, row, real, scop)
+    has_lane = has_lane or has_own
     return rows[1]
   end), has_lane
 end

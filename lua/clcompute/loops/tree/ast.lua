@@ -210,6 +210,14 @@ function ast.show(node)
   return nodes:show(node)
 end
 
+--- Whether Lua may raise an error at a node itself while data are at hand.
+function ast.may_fail(node)
+  if node.kind == "index" then return node.checked ~= nil end
+  if node.kind == "for" then return node.pace ~= nil end
+  if node.kind == "call" and node.name == "tointeger" then return node.arguments[1].type == "float" end
+  return node.is_guarded == true
+end
+
 -- --- variables --------------------------------------------------------------------------------
 
 --- A letter first, a number last: no keyword of Lua, C or isl is like this, where words such as `floor` and `M_PI_2`
