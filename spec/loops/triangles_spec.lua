@@ -78,7 +78,7 @@ describe("a triangle of sequential rows", function()
     end
     for _, other in ipairs { "a[1 + k % j][k]", "a[b[1][k] * 0 // 1 | 0 + 1][k]" } do
       local compiled = assert(loops.compile(form:format(other, ""), { device = device }))
-      assert.is_nil(compiled:explain():find("within a column", 1, true), "an error is raised in the pass that comes first")
+      assert.is_nil(compiled:explain():find("within a column", 1, true), "the first error is raised")
     end
     assert.is_true(compare(form:format("a[j][k]", "a[i][1] = a[i][2] + 0.5")))
     assert.is_false(compare(form:format("a[j][k]", "a[n][1] = a[i][2] + 0.5")))

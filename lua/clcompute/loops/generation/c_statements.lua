@@ -95,15 +95,15 @@ long shift_right(long a, long n) {
 }]] },
   { "LINE", {}, "#define LINE 16 // ints: groups write cache lines of their own" },
   { "next_piece", { "LINE" }, [[
-// Groups of one work-item. progress: how many pieces were taken, and are done; how many groups have ended. Counts may go
-// round, as they are never far from each other.
+// Groups of one work-item. progress: how many pieces were taken, and are done; how many groups have ended. Counts may
+// go round, as they are never far from each other.
 uint next_piece(volatile global int *progress) { return (uint)atomic_inc(progress); }
 int is_before(int done, uint base) { return (int)((uint)done - base) < 0; }
 void await_pieces(volatile global int *progress, uint base) { // until all pieces before this one are done
   while (is_before(progress[LINE], base)) {}
   atomic_or(progress + LINE, 0); // what they have stored is read after this
 }
-int will_never(volatile global int *progress, uint base, volatile global long *faults) { // as one of them met a fault
+int will_never(volatile global int *progress, uint base, volatile global long *faults) { // after a fault
   while (is_before(progress[LINE], base)) // a fault in this loop is no reason
     if (*faults != 0 && is_before(atomic_or(progress + LINE, 0), base)) return 1;
   atomic_or(progress + LINE, 0);

@@ -4,6 +4,7 @@
 -- enough, GPUs compute them in 32 bits, in which they are faster than in 64.
 
 local affine = require("clcompute.loops.tree").affine
+local faults = require "clcompute.loops.generation.faults"
 local walk = require("clcompute.loops.tree").walk
 
 local indices = {}
@@ -105,7 +106,8 @@ end
 -- @tparam table nest with its `node`, `depth`, `scalars`, `host_loops`, `band`, `mapping`, `tiles` and `wavefront`
 -- @treturn ?integer nil where it has other integers than places
 function indices.largest(nest)
-  local most = not nest.accumulators and not has_unknown(nest) and most_of(nest)
+  local has_more = nest.accumulators or has_unknown(nest) or faults.are_in { nest.node }
+  local most = not has_more and most_of(nest)
   if not most then return nil end
   local largest = room_of(nest) // math.max(most, last_front(nest))
   -- a loop's variable is within its bounds, which name those of the loops around it, and so on

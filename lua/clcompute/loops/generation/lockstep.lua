@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
 
---- Lets rows, passes of a loop, go through the sequential loops in them side by side: where each number waits for the one
--- before it, the other rows are computed meanwhile. Of two rows it would be
+--- Lets rows, passes of a loop, go through the sequential loops in them side by side: where each number waits for the
+-- one before it, the other rows are computed meanwhile. Of two rows it would be
 --
 --     for i = 1, n do for j = 2, n do a[i][j] = (a[i][j - 1] + b[j]) / 2 end end
 --     for i = 1, n, 2 do
 --       for j = 2, n do a[i][j] = ...; a[i + 1][j] = ... end
 --     end
 --
--- What is no such loop is done row by row. Rows of a parallel loop may have any order; of others isl is asked, which need
--- not be told of locals that keep what a pass stored: no other statement of the loop stores in that array.
+-- What is no such loop is done row by row. Rows of a parallel loop may have any order; of others isl is asked, which
+-- need not be told of locals that keep what a pass stored: no other statement of the loop stores in that array.
 
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds

@@ -114,7 +114,7 @@ function panels.open(tile, output)
   if tile.panels.is_whole then
     add(output, ("const long %s = %s;"):format(slice, from), loop)
   else
-    add(output, ("for (long %s = %s; %s <= %s; %s += %d) {"):format(slice, from, slice, to, slice, passes_of(tile)), loop)
+    add(output, (("for (long # = %s; # <= %s; # += %d) {"):format(from, to, passes_of(tile)):gsub("#", slice)), loop)
     output.depth = output.depth + 1
   end
   add(output, "int is_packed = 0;")

@@ -107,7 +107,8 @@ end
 
 --- Goes through the pieces of a statement: `print` prints one.
 local function print_pieces(count, output, tools, print)
-  tools.block(output, ("for (const uint end = base + %s; (int)(end - piece) > 0; piece = next_piece(progress)) "):format(count),
+  local head = "for (const uint end = base + %s; (int)(end - piece) > 0; piece = next_piece(progress)) "
+  tools.block(output, head:format(count),
     function()
       tools.add(output, output.has_faults and "if (will_never(progress, base, faults)) return;"
         or "await_pieces(progress, base);")

@@ -123,7 +123,8 @@ local function side_by_side(outer, inner, behind)
   for row = 1, ROWS do body[#body + 1] = alone(pass(bounds.plus(stop, 1), row), ends[row] or ends[1], row) end
   local condition = ast.node("binary", { op = "and", type = "bool", left = bounds.is_reached(last, outer.to, 1),
     right = bounds.is_reached(start, stop, 1) })
-  local rest = changed(outer, { from = bounds.name(first), to = bounds.earliest({ last, outer.to }, 1), is_short = true })
+  local rest = changed(outer, { from = bounds.name(first), to = bounds.earliest({ last, outer.to }, 1),
+    is_short = true })
   local all = #starts == 1 and { bounds.plus(starts[1], behind * (ROWS - 1)) } or starts
   return changed(outer, { variable = first, step = ROWS, body = {
     ast.node("local", { variable = start.variable, value = bounds.latest(of_first_row(all, behind), 1) }),

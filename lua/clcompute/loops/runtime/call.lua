@@ -313,12 +313,15 @@ local function open_arrays(state, spec, taken, device, is_fenced)
   return arrays
 end
 
---- Runs a call's plan. Arrays go home whatever happens: what passes before a place that fails have stored stays.
+--- Runs a call's plan. Arrays go home whatever happens: what passes before a place that fails have stored stays. What a
+-- kernel noted comes before what Lua raised, as Lua goes on while kernels run.
 local function execute(state, spec, values, arrays, kernels, on_device, ...)
-  local ok, message = pcall(function(...)
-    spec.run(values, arrays, kernels, on_device, state.counters, ...)
-    check_faults(spec, kernels, values)
-  end, ...)
+  local function check() check_faults(spec, kernels, values) end
+  for _, array in ipairs(arrays) do array.check = check end
+  local ok, message = pcall(spec.run, values, arrays, kernels, on_device, state.counters, ...)
+  local is_clean, fault = pcall(check)
+  for _, array in ipairs(arrays) do array.check = nil end
+  if not is_clean then ok, message = false, fault end
   settle(arrays, ok, not ok and host.located(spec.host_text, message))
 end
 

@@ -24,7 +24,8 @@ end
 
 --- An array of one call.
 -- @tparam table array `bytes`; `host`, `device`: which sides are valid at the start, at least one; `upload` and
--- `download`: functions that copy; `counters`. `is_changed` tells whether it was written
+-- `download`: functions that copy; `check`, one that is called before a download, or nil; `counters`. `is_changed`
+-- tells whether it was written
 function storage.coherent(array)
   assert(array.host or array.device, "an array that is valid nowhere")
   return setmetatable(array, Array)
@@ -40,10 +41,12 @@ function Array:to_device()
   self.counters.bytes_up = self.counters.bytes_up + self.bytes
 end
 
---- Before Lua uses the array.
+--- Before Lua uses the array. What kernels have noted is looked at first: where one has met a fault, those behind it
+-- have stored nothing.
 function Array:to_host()
   if self.host then return end
   assert(self.device)
+  if self.check then self.check() end
   self:download()
   self.host = true
   self.counters.downloads = self.counters.downloads + 1
