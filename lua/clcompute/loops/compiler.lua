@@ -155,11 +155,10 @@ local function no_kernel(unit)
   return "no loop is parallel"
 end
 
---- Sequential loops become kernels of one work-item where the model decides, and a work-item is as fast as a core of
--- the host.
+--- Sequential loops become kernels of one work-item where the model decides: on a GPU that is slow, but data stay there.
 local function partition(unit, job)
   local options = job.options
-  local takes_tasks = options.force == nil and options.heuristics == "model" and not job.target.is_wide
+  local takes_tasks = options.force == nil and options.heuristics == "model"
   unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up, job.target.may_wait)
   unit.no_kernel = no_kernel(unit)
 end
