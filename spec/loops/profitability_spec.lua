@@ -341,7 +341,7 @@ describe("a compiled function", function()
   end)
 
   it("shows what each loop became", function()
-    local compiled = assert(loops.compile [[function(a, b, n, steps)
+    local compiled = assert(loops.compile([[function(a, b, n, steps)
       for t = 1, steps do
         for i = 1, n do
           for j = 1, n do
@@ -350,7 +350,7 @@ describe("a compiled function", function()
         end
         for i = 2, n do b[i] = b[i - 1] end
       end
-    end]])
+    end]], { force = true }))
     local text = compiled:explain()
     for line, role in pairs { [2] = "a loop on the host", [3] = "work-items of dimension 1, in tiles",
       [4] = "work-items of dimension 0, in tiles", [5] = "a loop inside a work-item", [8] = "Lua" } do

@@ -269,11 +269,31 @@ describe("a sequential nest", function()
 
   local SUM = "function(a, n) for i = 2, n do a[i][1] = a[i][1] + a[i - 1][1] end end"
 
+  helper.on_cpu("is one work-item on a GPU, too, between nests whose data stay there", function()
+    local text = [[function(a, n)
+      for j = 1, n do
+        for k = 1, j - 1 do a[j][j] = a[j][j] - 0.25 * a[j][k] end
+        for i = j + 1, n do a[i][j] = a[i][j] * 0.5 + a[j][j] end
+      end
+    end]]
+    local compiled, values = assert(loops.compile(text, { device = device, target = "gpu" })), matrix(30)
+    local buffer = device:buffer(values, "double")
+    load("return " .. text)()(values, 30)
+    local decide = decision.make
+    decision.make = function() return { on_device = { true, true, false }, reasons = {} } end
+    local ok, message = pcall(compiled, buffer, 30)
+    decision.make = decide
+    assert(ok, message)
+    assert.same(values, buffer:read())
+    assert.equal(59, compiled:stats().launches)
+    assert.equal(0, compiled:stats().downloads)
+    assert.matches("line 3: one work%-item; [^\n]*\n[^\n]*line 4: work%-items %(i%)", compiled:explain())
+  end)
+
   helper.on_cpu("stays in Lua where it is told so, or assigns what outlives it", function()
     local values = matrix(5)
     for _, case in ipairs { { SUM, { force = true } }, { SUM, { heuristics = "none" } },
       { SWEEP, { heuristics = "paper" } },
-      { SUM, { target = "gpu" } },
       { "function(a, n) local s = 0.0; for i = 1, n do s = s + a[i][1] end end", {} },
       { "function(a, n) a[1][1] = 1.0 end", {} } } do
       case[2].device = device

@@ -155,7 +155,8 @@ local function no_kernel(unit)
   return "no loop is parallel"
 end
 
---- Sequential loops become kernels of one work-item where the model decides: on a GPU that is slow, but data stay there.
+--- Sequential loops become kernels of one work-item where the model decides: on a GPU that is slow, but data stay
+-- there.
 local function partition(unit, job)
   local options = job.options
   local takes_tasks = options.force == nil and options.heuristics == "model"
