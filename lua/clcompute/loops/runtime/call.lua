@@ -319,9 +319,11 @@ local function execute(state, spec, values, arrays, kernels, on_device, ...)
   local function check() check_faults(spec, kernels, values) end
   for _, array in ipairs(arrays) do array.check = check end
   local ok, message = pcall(spec.run, values, arrays, kernels, on_device, state.counters, ...)
-  local is_clean, fault = pcall(check)
+  if ok or not interrupt.is(message) then -- Ctrl-C waits for no kernel
+    local is_clean, fault = pcall(check)
+    if not is_clean then ok, message = false, fault end
+  end
   for _, array in ipairs(arrays) do array.check = nil end
-  if not is_clean then ok, message = false, fault end
   settle(arrays, ok, not ok and host.located(spec.host_text, message))
 end
 
