@@ -10,7 +10,7 @@ local plan = require "clcompute.loops.tree.plan"
 local SCALE = "function(a, x, n)\n  for i = 1, n do a[i] = x * a[i] end\nend"
 
 --- What the passes make of a text, up to one of them, for tables of floats.
-local function compile(text, last, target)
+local function compile(text, last, options)
   local tree, kinds = front.tree(text), {}
   local variables = compiler.variables(tree)
   for _, variable in ipairs(variables) do
@@ -18,8 +18,9 @@ local function compile(text, last, target)
       or { kind = "number", type = variable.is_index and "int" or "float" }
   end
   return compiler.run({ tree = tree, variables = variables, taken = { kinds = kinds, twins = {} },
-    options = { base = 1, mode = "exact", heuristics = "model", reduce = "sequential" },
-    target = kernel_target.without_device { target = target or "cpu" } }, last), tree
+    options = { base = 1, mode = "exact", heuristics = "model", reduce = "sequential",
+      force = options and options.force },
+    target = kernel_target.without_device(options or { target = "cpu" }) }, last), tree
 end
 
 --- Asserts that f(...) raises a text: a fault of a pass, which tells its place.
@@ -105,7 +106,7 @@ describe("a plan", function()
         for i = 1, #a do b[i] = a[i] end
         a[t] = b[t]
       end
-    end]], "partition", "gpu")
+    end]], "partition", { target = "gpu", force = true })
     assert.equal([[
 loop node=for t_4
   body:
