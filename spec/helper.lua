@@ -116,6 +116,16 @@ function helper.on_threads(sentence, body)
   end)
 end
 
+--- Nested tables of `element(i, j)`; without it of random numbers from 0 to 1.
+function helper.matrix(rows, columns, element)
+  local list = {}
+  for i = 1, rows do
+    list[i] = {}
+    for j = 1, columns do list[i][j] = element and element(i, j) or math.random() end
+  end
+  return list
+end
+
 --- Calls what `loops.compile` made with so many of its nests on the device: what stands in place of others runs.
 function helper.call_on_device(count, compiled, ...)
   local decision = require("clcompute.loops.runtime").decision

@@ -9,14 +9,7 @@ local N = 40
 describe("rows side by side", function()
   local device = helper.device()
 
-  local function matrix()
-    local rows = {}
-    for i = 1, N do
-      rows[i] = {}
-      for j = 1, N do rows[i][j] = math.random() + 0.5 end
-    end
-    return rows
-  end
+  local function matrix() return helper.matrix(N, N, function() return math.random() + 0.5 end) end
 
   local function are_side_by_side(compiled) return compiled:source():find("_row4", 1, true) ~= nil end
 

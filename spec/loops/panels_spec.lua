@@ -7,15 +7,6 @@ local loops = require "clcompute.loops"
 describe("panels of a tile in registers", function()
   local device = helper.device()
 
-  local function matrix(rows, columns)
-    local list = {}
-    for i = 1, rows do
-      list[i] = {}
-      for j = 1, columns do list[i][j] = math.random() end
-    end
-    return list
-  end
-
   local function has_panels(compiled) return compiled:source():find("_panel1[", 1, true) ~= nil end
 
   local COLUMNS = { "for j = 1, n do", "for j = 1, i do", "for j = i, n do", "for j = 2, n - 1 do" }
@@ -42,7 +33,7 @@ describe("panels of a tile in registers", function()
       local f = assert(load("return " .. text))()
       for _, size in ipairs(sizes) do
         local n, m = table.unpack(size)
-        local a, b, c = matrix(n, m), matrix(n, m), matrix(n, n)
+        local a, b, c = helper.matrix(n, m), helper.matrix(n, m), helper.matrix(n, n)
         local result = device:buffer(c, "double")
         f(a, b, c, 0.75, n, m)
         compiled(device:buffer(a, "double"), device:buffer(b, "double"), result, 0.75, n, m)
@@ -58,7 +49,7 @@ describe("panels of a tile in registers", function()
       c[i][j] = c[i][j] + a[i][k] * b[k][n - j + 1]
     end end end end]]
     local compiled = assert(loops.compile(text, { device = device, force = true, target = "gpu" }))
-    local a, b, c = matrix(12, 12), matrix(12, 12), matrix(12, 12)
+    local a, b, c = helper.matrix(12, 12), helper.matrix(12, 12), helper.matrix(12, 12)
     local result = device:buffer(c, "double")
     load("return " .. text)()(a, b, c, 12)
     compiled(device:buffer(a, "double"), device:buffer(b, "double"), result, 12)

@@ -9,14 +9,7 @@ local N = 100
 describe("a pipeline", function()
   local device = helper.device()
 
-  local function matrix()
-    local rows = {}
-    for i = 1, N do
-      rows[i] = {}
-      for j = 1, N do rows[i][j] = math.random() end
-    end
-    return rows
-  end
+  local function matrix() return helper.matrix(N, N) end
 
   -- Tiles so small that all sizes here have many.
   local function compile(text)

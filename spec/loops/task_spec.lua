@@ -9,14 +9,7 @@ local SWEEP = [[function(a, n)
   for i = 2, n do for j = 2, n do a[i][j] = (a[i - 1][j] + a[i][j - 1]) * 0.5 + a[i][j] end end
 end]]
 
-local function matrix(n)
-  local list = {}
-  for i = 1, n do
-    list[i] = {}
-    for j = 1, n do list[i][j] = math.random() end
-  end
-  return list
-end
+local function matrix(n) return helper.matrix(n, n) end
 
 describe("a sequential nest", function()
   local device = helper.device()

@@ -8,12 +8,7 @@ describe("a triangle of sequential rows", function()
   local device = helper.device()
 
   local function matrix(n)
-    local rows = {}
-    for i = 1, n do
-      rows[i] = {}
-      for j = 1, n do rows[i][j] = math.random() + (i == j and n or 0) end
-    end
-    return rows
+    return helper.matrix(n, n, function(i, j) return math.random() + (i == j and n or 0) end)
   end
 
   --- Runs a function compiled and in Lua.

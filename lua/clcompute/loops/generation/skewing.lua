@@ -18,12 +18,13 @@ local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local keeping = require "clcompute.loops.generation.keeping"
+local lockstep = require "clcompute.loops.generation.lockstep"
 local pipelines = require("clcompute.loops.analysis").pipelines
 local walk = require("clcompute.loops.tree").walk
 
 local skewing = {}
 
-local ROWS = 4 -- side by side
+local ROWS = lockstep.rows -- side by side
 local MOST_STATEMENTS = 4
 
 local changed = ast.changed
