@@ -133,7 +133,9 @@ describe("rows side by side", function()
       a[i][j] = 0.5 * (a[i][j - 1] + b[i][j])
       a[i][1] = a[i][j]
     end]]))
-    assert.not_matches("kept", (source_of "for j = 2, n do a[i][j] = b[i][j] > 0.5 and a[i][j - 1] or 0.5 end"))
+    assert.not_matches("kept", (source_of "for j = 2, n do a[i][j] = j > 3 and a[i][j - 1] or 0.5 end"))
+    source = source_of "for j = 2, n do a[i][j] = b[i][j] > 0.5 and a[i][j - 1] or 0.5 end"
+    assert.matches("choose_real%(b_2[^\n]+ > 0.5, j_%d+_kept1_row1, 0.5%)", source)
   end)
 
   helper.on_cpu("leave lanes and largest values to vectors", function()

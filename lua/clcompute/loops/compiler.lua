@@ -78,9 +78,8 @@ local function interchange(unit, job)
   analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
 end
 
---- On processors, where the pieces are lanes of vectors in one work-item.
 local function splitting(unit, job)
-  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
+  if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.splitting.apply(unit.tree, function() analyse(unit) end)
 end
 
@@ -90,10 +89,9 @@ local function unrolling(unit, job)
   if generation.unrolling.apply_to_tree(unit.tree) then analyse(unit) end
 end
 
---- On processors: elsewhere work-items need no neighbours.
 local function distribution(unit, job)
-  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
-  if analysis.distribution.apply(unit.tree) then analyse(unit) end
+  if unit.given_up or job.options.heuristics == "paper" then return end
+  if analysis.distribution.apply(unit.tree, job.target.is_wide) then analyse(unit) end
 end
 
 local function loop_reductions(unit, job)

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
 --- Gives statements that stand beside the deep loops of a nest a nest of their own, where the rest is better without
--- them: parallel loops are nested perfectly then, or go through memory element by element. No pass of a parallel loop
--- touches what another one writes, so all passes may do their first statements before any does the others.
+-- them: parallel loops are nested perfectly then, or go through memory element by element. On GPUs each parallel loop
+-- right within another one becomes a nest with it. No pass of a parallel loop touches what another one writes, so all
+-- passes may do their first statements before any does the others.
 --
 --     for i do c[i][i] = 1; for j do c[i][j] = 0; for k do c[i][j] = c[i][j] + ... end; c[j][i] = c[i][j] end end
 --     for i do c[i][i] = 1 end; for i do for j do c[i][j] = 0; for k do ... end end end
@@ -82,6 +83,36 @@ local function distribute(band, before, behind, state)
   end
 end
 
+--- A nest for each loop in a parallel one, and for what is between them; nil where there is no other than parallel
+-- loops one in the other, or a statement cannot go.
+local function nests_of(node, state)
+  if not is_movable(node) or #node.body < 2 or walk.depth(node) < 2 then return nil end
+  local list, run = {}, {}
+  for i, inner in ipairs(node.body) do
+    run[#run + 1] = inner
+    local following = node.body[i + 1]
+    if inner.kind == "for" or not following or following.kind == "for" then
+      list[#list + 1], run = apart(run, { node }, state), {}
+    end
+  end
+  return list
+end
+
+--- The same list, with such nests.
+local function in_nests(nodes, state)
+  local list = {}
+  for _, node in ipairs(nodes) do
+    local others = node.kind == "for" and nests_of(node, state)
+    if others then
+      others = in_nests(others, state)
+    elseif node.kind == "for" then
+      node.body = in_nests(node.body, state)
+    end
+    table.move(others or { node }, 1, others and #others or 1, #list + 1, list)
+  end
+  return list
+end
+
 local function visit(nodes, state)
   local list = {}
   for _, node in ipairs(nodes) do
@@ -100,10 +131,12 @@ end
 
 --- Changes a tree.
 -- @tparam table tree whose loops have `parallel`
+-- @tparam boolean is_wide whether the device needs many work-items: then parallel loops are nested perfectly wherever
+-- they can be
 -- @treturn boolean whether anything is other than before: then it is to be analysed anew
-function distribution.apply(tree)
+function distribution.apply(tree, is_wide)
   local state = { rename = clone.renaming(tree), is_changed = false }
-  tree.body = visit(tree.body, state)
+  tree.body = (is_wide and in_nests or visit)(tree.body, state)
   return state.is_changed
 end
 

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 
---- Cuts an innermost sequential loop at the pass in which its variable is that of a loop around it with the same
--- bounds, where what is before that pass and behind it is parallel then.
+--- Cuts a sequential loop at the pass in which its variable is that of a loop around it with the same bounds, where
+-- what is before that pass and behind it is parallel then.
 --
 --     for k = 1, n do for i = 1, n do for j = 1, n do p[i][j] = math.min(p[i][j], p[i][k] + p[k][j]) end end end
+--     for i = 1, k - 1 do ... end; for i = k, k do ... end; for i = k + 1, n do ... end, and in these
 --     for j = 1, k - 1 do ... end; for j = k, k do ... end; for j = k + 1, n do ... end
 
 local ast = require("clcompute.loops.tree").ast
@@ -13,14 +14,17 @@ local walk = require("clcompute.loops.tree").walk
 
 local splitting = {}
 
-local MOST_STATEMENTS = 8 -- of a loop that is cut: each is there three times then
+local MOST_STATEMENTS = 8 -- of a loop that is cut: each is there three times then, nine times if a loop in it is cut
 
---- Whether a loop's statements are assignments of elements.
-local function is_plain(node)
+--- How many statements are in a loop, if they are assignments of elements, and loops.
+local function count_plain(node)
+  local count = 0
   for _, inner in ipairs(node.body) do
-    if inner.kind ~= "assign" or not inner.target.array then return false end
+    local is_loop = inner.kind == "for" and not inner.irregular
+    if not is_loop and (inner.kind ~= "assign" or not inner.target.array) then return math.huge end
+    count = count + (is_loop and count_plain(inner) or 1)
   end
-  return #node.body <= MOST_STATEMENTS
+  return count
 end
 
 local function has_bounds_of(node, other)
@@ -42,7 +46,7 @@ end
 --- The loops around at whose variables a loop may be cut, the outermost first.
 local function cuts_of(node, around)
   local list = {}
-  if node.parallel or node.irregular or not is_plain(node) then return list end
+  if node.parallel or node.irregular or count_plain(node) > MOST_STATEMENTS then return list end
   for _, other in ipairs(around) do
     if not other.irregular and has_bounds_of(node, other) and has_subscript(node, other.variable) then
       list[#list + 1] = other

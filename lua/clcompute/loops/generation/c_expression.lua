@@ -8,8 +8,8 @@
 -- clcompute.loops.generation.c_statements that the text calls become keys; `sites`, a list of what may fail; `known`,
 -- dimensions by element of which the subscripts were looked at before.
 
+local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
-local isl_text = require("clcompute.loops.analysis").isl_text
 local size_of = require("clcompute.loops.tree").ast.size
 
 local c_expression = {}
@@ -29,11 +29,6 @@ local SWAPPED = { [">"] = true, [">="] = true }
 local C_NAME = { ["~="] = "!=", ["~"] = "^", ["and"] = "&&", ["or"] = "||" } -- where it is not Lua's
 
 local print_node
-
---- Whether data alone decide a condition.
-local function is_of_data(condition)
-  return not (isl_text.necessary(condition) .. isl_text.sufficient(condition)):find "[=<>]"
-end
 
 --- A text in parentheses where it binds less than `least`.
 local function enclosed(least, text, own)
@@ -182,19 +177,10 @@ local function chosen(node, wanted, fallback, context)
     chosen(node.right, wanted, fallback, context), fallback)
 end
 
---- Whether a value costs no more than to choose it, and may be computed whatever the condition is.
-local function is_free(node)
-  if node.kind == "number" or node.kind == "name" then return true end
-  if node.kind == "index" then return not node.checked end
-  return node.op == "or" and node.left.op == "and" and is_free(node.left.right) and is_free(node.right)
-    and is_of_data(node.left.left)
-end
-
---- `condition and a or b` with both read before: compilers make vectors of it. Where numbers of the call decide, they
--- may keep an element out of reach.
-local function both_read(node, context)
+--- `condition and a or b` with both computed before.
+local function both_computed(node, context)
   local choice = node.left
-  if not is_free(node) or choice.left.type ~= "bool" or choice.right.type == "bool" then return nil end
+  if not choices.is_free(node) then return nil end
   return call(node.type == "int" and "choose_int" or "choose_real", context, (truth(choice.left, context)),
     (as(choice.right, node.type, context)), (as(node.right, node.type, context)))
 end
@@ -202,7 +188,7 @@ end
 --- `and` and `or` that give a number.
 local function selected(node, context)
   if node.op == "and" then return print_node(node.right, context) end -- a number and b
-  local text, own = both_read(node, context)
+  local text, own = both_computed(node, context)
   if text then return text, own end
   local fallback = operand_as(node.right, node.type, context, CONDITIONAL + 1)
   return chosen(node.left, node.type, fallback, context), PRIMARY

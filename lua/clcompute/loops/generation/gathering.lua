@@ -9,6 +9,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
 local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
@@ -18,41 +19,6 @@ local gathering = {}
 local MOST = 8 -- elements that are gathered: each has a place for each pass
 
 local changed = ast.changed
-
--- --- choices ----------------------------------------------------------------------------------
-
---- Whether an expression may be evaluated in any case.
-local function is_harmless(node)
-  return not walk.find({ node }, function(part) return part.kind == "index" or part.kind == "call" end)
-end
-
---- The statements in place of an `if` that only gives locals other numbers, or nil.
-local function chosen(node, name)
-  if node.kind ~= "if" or #node.arms ~= 1 or node.otherwise then return nil end
-  local condition = ast.made_up(name, "bool")
-  local list = { ast.node("local", { variable = condition.variable, value = node.arms[1].condition }, node) }
-  for _, inner in ipairs(node.arms[1].body) do
-    if inner.kind ~= "local" and inner.kind ~= "assign" or inner.target and inner.target.kind ~= "name"
-      or not is_harmless(inner.value) or inner.value.is_mixed or inner.value.type == "bool" then return nil end
-    local target = inner.target
-    if target and target.type ~= inner.value.type then return nil end
-    list[#list + 1] = target and changed(inner, { value = ast.node("binary", { op = "or", type = target.type,
-      left = ast.node("binary", { op = "and", left = condition, right = inner.value, type = target.type,
-        is_partial = true }), right = target }) }) or inner
-  end
-  return list
-end
-
-local function with_choices(nodes, id, state)
-  local list = {}
-  for _, node in ipairs(nodes) do
-    state.number = state.number + 1
-    local others = chosen(node, ("%s_holds%d"):format(id, state.number))
-    if node.kind == "for" then others = { changed(node, { body = with_choices(node.body, id, state) }) } end
-    table.move(others or { node }, 1, others and #others or 1, #list + 1, list)
-  end
-  return list
-end
 
 -- --- gathers ----------------------------------------------------------------------------------
 
@@ -112,7 +78,7 @@ function gathering.of(loop, body)
   local rest, locals = gathered(body, loop.variable)
   local units = rest and affine.units(rest, loop.variable)
   if not units then return nil end
-  return with_choices(rest, loop.variable.id, { number = 0 }), locals
+  return choices.of(rest, loop.variable.id), locals
 end
 
 return gathering

@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: MIT
 
---- What each pass of a sequential loop reads as the pass before it stored it: a local has it, as compilers do not know
+--- What passes of a sequential loop read as one of the last passes stored it: locals have it, as compilers do not know
 -- that nothing else has been stored there.
 --
 --     for j = 2, n do a[i][j] = (a[i][j - 1] + b[j]) / 2 end
 --     kept = a[i][1]; for j = 2, n do a[i][j] = (kept + b[j]) / 2; kept = a[i][j] end
 --     for k = 1, n do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
 --     kept = c[i][j]; for k = 1, n do c[i][j] = kept + a[i][k] * b[k][j]; kept = c[i][j] end
+--     for j = 3, n do f[j] = f[j - 1] + f[j - 2] end
+--     one = f[2]; two = f[1]; for j = 3, n do f[j] = one + two; new = f[j]; two = one; one = new end
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
+local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
 local walk = require("clcompute.loops.tree").walk
 
@@ -18,75 +21,143 @@ local keeping = {}
 
 local changed = ast.changed
 
---- Whether an element is the one that an assignment's target was in the pass before.
-local function is_before(node, target, loop)
-  if node.kind ~= "index" or node.array ~= target.array then return false end
-  for d, subscript in ipairs(target.subscripts) do
-    local multiple = affine.multiple(subscript, loop.variable)
-    if not multiple or affine.distance(node.subscripts[d], subscript) ~= -multiple * loop.step then return false end
-  end
-  return true
+local MOST_PASSES = 3 -- that a value is kept for
+
+-- --- what is stored ---------------------------------------------------------------------------
+
+--- What is another one in each pass, or in a part of it, as keys.
+local function own_of(loop)
+  local own = {}
+  walk.nodes(loop.body, function(part)
+    if part.kind == "local" or part.kind == "for" then own[part.variable] = true end
+  end)
+  return own
 end
 
-local function is_plain(node) return node.kind == "assign" or node.kind == "local" end
+local function has_own(node, own)
+  return walk.find(node.subscripts, function(part) return part.kind == "name" and own[part.variable] ~= nil end) ~= nil
+end
 
---- The assignments of a loop's body that are the only ones to their arrays, by their place.
-local function stores_of(loop)
-  local count_of, list = {}, {}
+--- How an element that a loop stores moves with each pass, by dimension; nil where that is not known.
+local function paces_of(target, loop, own)
+  if target.checked or has_own(target, own) then return nil end
+  local paces = {}
+  for d, subscript in ipairs(target.subscripts) do
+    local multiple = affine.multiple(subscript, loop.variable)
+    if not multiple then return nil end
+    paces[d] = multiple * loop.step
+    paces.is_moving = paces.is_moving or multiple ~= 0
+  end
+  return paces
+end
+
+--- Whether no pass stores an element of one target that another pass stores by the other one.
+local function are_apart(one, other)
+  for d, subscript in ipairs(one.target.subscripts) do
+    local distance = affine.distance(other.target.subscripts[d], subscript)
+    if one.paces[d] == 0 and other.paces[d] == 0 and distance and distance ~= 0 then return true end
+  end
+  return false
+end
+
+--- The assignments of a loop's body to elements that no other one of its assignments stores.
+local function stores_of(loop, own)
+  local all, list = {}, {}
   walk.nodes(loop.body, function(part)
-    if part.kind == "assign" and part.target.array then
-      count_of[part.target.array] = (count_of[part.target.array] or 0) + 1
-    end
+    if part.kind ~= "assign" or not part.target.array then return end
+    all[#all + 1] = { node = part, target = part.target, paces = paces_of(part.target, loop, own) }
   end)
+  local function is_alone(store)
+    for _, other in ipairs(all) do
+      if other ~= store and other.target.array == store.target.array
+        and not (other.paces and are_apart(store, other)) then return false end
+    end
+    return store.paces ~= nil
+  end
   for i, node in ipairs(loop.body) do
-    local target = node.kind == "assign" and node.target
-    if target and target.array and not target.checked and count_of[target.array] == 1 then
-      list[#list + 1] = { place = i, target = target }
+    for _, store in ipairs(all) do
+      store.place = store.node == node and i or store.place
+      if store.node == node and is_alone(store) then list[#list + 1] = store end
     end
   end
   return list
 end
 
---- Whether an element's place is told by a local of the loop, which is not there before it.
-local function has_own(node, own)
-  return walk.find(node.subscripts, function(part) return part.kind == "name" and own[part.variable] ~= nil end) ~= nil
+-- --- what is read -----------------------------------------------------------------------------
+
+--- So many passes ago an element was stored; nil where it was not, or longer ago.
+local function passes_since(node, store)
+  if node.kind ~= "index" or node.array ~= store.target.array then return nil end
+  local function is_from(passes)
+    for d, subscript in ipairs(store.target.subscripts) do
+      if affine.distance(node.subscripts[d], subscript) ~= -store.paces[d] * passes then return false end
+    end
+    return true
+  end
+  for passes = 1, store.paces.is_moving and MOST_PASSES or 1 do
+    if is_from(passes) then return passes end
+  end
 end
 
---- A statement with a name in place of what the pass before stored; also such a read. What is read under a condition
--- may not be there.
-local function with_name(node, store, loop, name, own)
-  local read
-  local value = walk.replaced(node.value, function(part)
-    if part.op == "and" or part.op == "or" then return part end
-    if not is_before(part, store.target, loop) or has_own(part, own) then return nil end
-    read = part
-    return name
-  end)
-  return read and changed(node, { value = value }) or node, read
+local function is_plain(node) return node.kind == "assign" or node.kind == "local" end
+
+--- Goes through the reads of what a store stored, which no condition keeps from being read: `replace` gets the element
+-- and how many passes ago that was, and returns what stands for it, or nil. What stays where it is and is read behind
+-- the store in the same pass is another value.
+local function each_read(body, store, own, replace)
+  local list = {}
+  for i, node in ipairs(body) do
+    list[i] = node
+    if is_plain(node) and (i <= store.place or store.paces.is_moving) then
+      local value = choices.replaced(node.value, function(part)
+        local passes = passes_since(part, store)
+        return passes and not has_own(part, own) and replace(part, passes) or nil
+      end)
+      if value ~= node.value then list[i] = changed(node, { value = value }) end
+    end
+  end
+  return list
 end
 
---- The body of a loop with locals in place of such elements, and the statements that declare these. What is read after
--- it was stored in the same pass is left as it is.
+--- An element of each number of passes ago, from 1 on without a gap, as it is read.
+local function reads_of(body, store, own)
+  local reads = {}
+  each_read(body, store, own, function(node, passes) reads[passes] = reads[passes] or node end)
+  return reads
+end
+
+-- --- the locals -------------------------------------------------------------------------------
+
+--- The statements that follow a store: its value is the latest one at the end of the pass.
+local function add_shift(body, store, names)
+  local first = names[1]
+  local new = ast.made_up(first.variable.id .. "_new", first.type)
+  table.insert(body, store.place + 1, ast.node("local", { variable = new.variable, value = store.target }))
+  for passes = #names, 2, -1 do
+    body[#body + 1] = ast.node("assign", { target = names[passes], value = names[passes - 1] })
+  end
+  body[#body + 1] = ast.node("assign", { target = first, value = new })
+end
+
+--- The body of a loop with locals in place of such elements, and the statements that declare these.
 -- @tparam table loop a `for` node
 -- @treturn {table,...} the body
 -- @treturn {table,...} before the loop, if it has a pass
 function keeping.of(loop)
-  local body, locals, own = table.move(loop.body, 1, #loop.body, 1, {}), {}, {}
-  for _, node in ipairs(body) do
-    if node.kind == "local" then own[node.variable] = true end
-  end
-  for _, store in ipairs(stores_of(loop)) do
-    local name, read = ast.made_up(("%s_kept%d"):format(loop.variable.id, #locals + 1), store.target.type), nil
-    for i = 1, store.place do
-      local found
-      if is_plain(body[i]) then body[i], found = with_name(body[i], store, loop, name, own) end
-      read = read or found
+  local own = own_of(loop)
+  local body, locals, stores = loop.body, {}, stores_of(loop, own)
+  for i = #stores, 1, -1 do -- what is added stands behind the places of those that are left
+    local store, names = stores[i], {}
+    for passes, read in ipairs(reads_of(body, store, own)) do
+      names[passes] = ast.made_up(("%s_kept%d"):format(loop.variable.id, #locals + 1), store.target.type)
+      locals[#locals + 1] = ast.node("local", { variable = names[passes].variable,
+        value = walk.replaced(read, function(part)
+          return part.kind == "name" and part.variable == loop.variable and loop.from or nil
+        end) })
     end
-    if read then
-      locals[#locals + 1] = ast.node("local", { variable = name.variable, value = walk.replaced(read, function(part)
-        return part.kind == "name" and part.variable == loop.variable and loop.from or nil
-      end) })
-      body[#body + 1] = ast.node("assign", { target = name, value = store.target })
+    if #names > 0 then
+      body = each_read(body, store, own, function(_, passes) return names[passes] end)
+      add_shift(body, store, names)
     end
   end
   return body, locals

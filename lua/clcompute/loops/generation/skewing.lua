@@ -15,6 +15,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
+local choices = require "clcompute.loops.generation.choices"
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local keeping = require "clcompute.loops.generation.keeping"
@@ -35,9 +36,13 @@ local function stores(node)
   return node.kind == "assign" and node.target.array ~= nil
 end
 
---- Whether a statement has choices, which wait for nothing where they are guessed.
-local function chooses(node)
-  return node.kind == "if" or node.op == "and" or node.op == "or"
+--- Whether there are choices of which one side alone is computed: they wait for nothing where they are guessed.
+local function has_guesses(nodes)
+  local is_free = {} -- the `and` of a choice of which both are
+  return walk.find(nodes, function(node)
+    if choices.is_free(node) then is_free[node.left] = true return false end
+    return node.kind == "if" or (node.op == "and" or node.op == "or") and not is_free[node]
+  end) ~= nil
 end
 
 --- Whether the only statement of a row that stores computes a float from what the pass before stored: each row along
@@ -49,7 +54,7 @@ local function is_chain(body, outer, inner)
     found = stores(node) and node or found
   end
   local target = found and found.target
-  if not target or target.type ~= "float" or walk.find(body, chooses) then return false end
+  if not target or target.type ~= "float" or has_guesses(body) then return false end
   for d, subscript in ipairs(target.subscripts) do
     local is_last = d == #target.subscripts
     if affine.multiple(subscript, inner.variable) ~= (is_last and 1 or 0) then return false end
@@ -59,14 +64,15 @@ local function is_chain(body, outer, inner)
   return is_own and #locals > 0
 end
 
---- The loop within a row, where rows may go side by side.
+--- The loop within a row, where rows may go side by side. Both sides of its choices are computed.
 local function within(node)
   local inner = node.body[1]
   local function is_plain(loop) return not loop.parallel and not loop.irregular and loop.step == 1 end
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
   if #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
     or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
-  return is_chain(inner.body, node, inner) and inner or nil
+  local chosen = changed(inner, { body = choices.of(inner.body, inner.variable.id) })
+  return is_chain(chosen.body, node, chosen) and chosen or nil
 end
 
 -- --- the loops --------------------------------------------------------------------------------
@@ -97,7 +103,6 @@ local function append(list, other) table.move(other, 1, #other, #list + 1, list)
 local function side_by_side(outer, inner, behind)
   local first = changed(outer.variable, { id = outer.variable.id .. "_row" })
   local last, at = bounds.plus(bounds.name(first), ROWS - 1), bounds.name(inner.variable)
-  local kept_body, locals = keeping.of(changed(inner, { from = at })) -- begins where it is copied to
   local starts, ends = in_rows(inner.from, outer, first), in_rows(inner.to, outer, first)
   local start = ast.made_up(inner.variable.id .. "_start", "int")
   local stop = ast.made_up(inner.variable.id .. "_stop", "int")
@@ -116,11 +121,10 @@ local function side_by_side(outer, inner, behind)
   end
   local body, main = {}, {}
   for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(bounds.plus(start, -1), row), row) end
-  for row = 1, ROWS do
-    append(body, copy(locals, row, pass(start, row)))
-    append(main, copy(kept_body, row, pass(at, row)))
-  end
-  body[#body + 1] = changed(inner, { from = start, to = stop, body = main })
+  for row = 1, ROWS do append(main, copy(inner.body, row, pass(at, row))) end
+  local kept_body, locals = keeping.of(changed(inner, { from = start, to = stop, body = main }))
+  append(body, locals)
+  body[#body + 1] = changed(inner, { from = start, to = stop, body = kept_body })
   for row = 1, ROWS do body[#body + 1] = alone(pass(bounds.plus(stop, 1), row), ends[row] or ends[1], row) end
   local condition = ast.node("binary", { op = "and", type = "bool", left = bounds.is_reached(last, outer.to, 1),
     right = bounds.is_reached(start, stop, 1) })

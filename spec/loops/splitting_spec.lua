@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+-- Sequential loops that are cut at a pass, and parallel ones that are made several nests for devices of many work-items.
+
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local N = 23
+
+describe("cutting loops", function()
+  local device = helper.device()
+  local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
+
+  --- Runs a function in Lua, on tiles and on a work-item a pass: all must do the same.
+  local function compare(text)
+    local function filled() return helper.matrix(N, N, function() return math.random() + 0.5 end) end
+    local values, compiled = { filled(), filled() }, {}
+    for i, tiles in ipairs { false, WIDE } do
+      local f = assert(loops.compile(text, { device = device, force = true, tiles = tiles or nil }))
+      local buffers = { device:buffer(values[1], "double"), device:buffer(values[2], "double") }
+      f(buffers[1], buffers[2], N)
+      compiled[i] = { f = f, buffers = buffers }
+    end
+    assert(load("return " .. text))()(values[1], values[2], N)
+    for _, run in ipairs(compiled) do
+      for i, buffer in ipairs(run.buffers) do assert.same(values[i], buffer:read(), text) end
+    end
+    return compiled[1].f, compiled[2].f
+  end
+
+  it("leaves the shortest paths parallel loops over rows and columns", function()
+    local on_tiles, wide = compare [[function(p, q, n)
+      for k = 1, n do for i = 1, n do for j = 1, n do
+        p[i][j] = math.min(p[i][j], p[i][k] + p[k][j] + q[1][1])
+      end end end
+    end]]
+    assert.matches("nest_1, line 2: work%-items %(i%) in tiles", on_tiles:explain())
+    assert.matches("nest_9, line 2: work%-items %(j, i%)", wide:explain())
+    assert.equal(9 * (N - 2) + 8, wide:stats().launches) -- the first and the last k have no rows on one side
+  end)
+
+  local READS = { "p[i][k]", "p[k][j]", "p[k][k]", "p[i][j]", "q[i][j]", "q[k][j]", "p[j][k]", "p[k][i]" }
+  local TARGETS = { "p[i][j]", "p[i][j]", "q[i][j]", "p[j][i]", "p[i][1]" }
+
+  it("has the results of Lua, whatever the passes read", function()
+    for _ = 1, helper.long(300) or 12 do
+      local lines = {}
+      for s = 1, math.random(2) do
+        local target = TARGETS[math.random(#TARGETS)]
+        lines[s] = ("%s = 0.5 * %s + 0.25 * %s"):format(target, READS[math.random(#READS)], READS[math.random(#READS)])
+      end
+      compare(([[function(p, q, n)
+        for k = 1, n do for i = 1, n do for j = 1, n do %s end end end
+      end]]):format(table.concat(lines, "; ")))
+    end
+  end)
+
+  local ROWS = { "for j = 1, n do p[i][j] = q[i][j] * 0.5 end", "for j = 2, n do p[i][j] = p[i][1] + q[1][j] end",
+    "p[i][2] = q[i][i]", "for j = 1, i do q[i][j] = p[i][j] + j end", "q[i][i] = p[i][3]",
+    "for j = 1, 2 do for k = 1, n do q[i][k] = q[i][k] + p[i][j] end end",
+    "for j = 1, n do p[i][j] = p[i][j] + 1; for k = 1, 2 do q[i][j] = q[i][j] * 0.5 end end" }
+
+  it("gives parallel loops a work-item a pass, in the order of their statements", function()
+    local count = 0
+    for _ = 1, helper.long(200) or 12 do
+      local lines = {}
+      for s = 1, math.random(2, 4) do lines[s] = ROWS[math.random(#ROWS)] end
+      local _, wide = compare(("function(p, q, n) for i = 1, n do %s end end"):format(table.concat(lines, " ")))
+      count = count + (wide:explain():find "work%-items %(j, i%)" and 1 or 0)
+    end
+    assert.is_true(count > 3)
+  end)
+end)
