@@ -167,7 +167,8 @@ describe("a sequential nest", function()
     end
     local value = ("(a[i][j - 1] + %s) * 0.25"):format(table.concat(terms, " + "))
     local body = ({ "a[i][j] = a[i][j] > 0.5 and a[i][j - 1] + 0.125 or math.max(a[i - 1][j], 0.5 * a[i - 1][j - 1])",
-      "local t = %s; if a[i - 1][j] > 0.5 then t = t + 0.125 end; a[i][j] = math.min(t, a[i - 1][j] + 0.25)", "a[i][j] = %s", "local t = %s; a[i][j] = t - a[i][j] * 0.5", "a[i][j] = %s + 0.125 * j - i",
+      "local t = %s; if a[i - 1][j] > 0.5 then t = t + 0.125 end; a[i][j] = math.min(t, a[i - 1][j] + 0.25)",
+      "a[i][j] = %s", "local t = %s; a[i][j] = t - a[i][j] * 0.5", "a[i][j] = %s + 0.125 * j - i",
       "a[i][j] = math.max(a[i][j - 1], %s)", "local t = 1; t = t + j; a[i][j] = %s + t",
       "a[i][j] = a[i - 1][j] > 0.5 and %s or a[i][j - 1]" })[math.random(8)]:format(value)
     return ([[function(a, n, m, first)
