@@ -148,6 +148,10 @@ long passes(long from, long to, long step) { // of a loop
   { "VECTORS", { "INDEPENDENT" }, [[
 // One vector at a time, so that few passes are left over.
 #define VECTORS INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(1)")]] },
+  { "VECTORS_2", { "VECTORS" }, [[
+#define VECTORS_2 INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(2)")]] },
+  { "VECTORS_4", { "VECTORS" }, [[
+#define VECTORS_4 INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(4)")]] },
   { "REORDER", {}, [[
 #if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
 #define REORDER _Pragma("clang fp reassociate(on)")
@@ -169,6 +173,7 @@ long passes(long from, long to, long step) { // of a loop
   -- series of what is left of x; the logarithm of m 2^n, m around 1, is a series in (m - 1) / (m + 1).
   { "exp_double", {}, [[
 double exp_double(double x) {
+#pragma OPENCL FP_CONTRACT ON // its last digits are none of Lua's in any case
   x = x < -746 ? -746 : x > 710 ? 710 : x;
   const double shifted = x * 1.4426950408889634 + 0x1.8p52, n = shifted - 0x1.8p52;
   const double r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
@@ -193,6 +198,7 @@ float exp_float(float x) {
 }]] },
   { "log_double", {}, [[
 double log_double(double x) {
+#pragma OPENCL FP_CONTRACT ON // its last digits are none of Lua's in any case
   const int is_small = x < 0x1p-1022;
   const double scaled = is_small ? x * 0x1p54 : x;
   const long bits = as_long(scaled), n = (bits - as_long(0x1.6a09e667f3bcdp-1)) >> 52;
@@ -415,6 +421,8 @@ local function print_for(node, output)
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
   if node.is_independent then
     local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
+    context.helpers[hint] = true
+    if node.vectors and node.vectors > 1 then hint = ("VECTORS_%d"):format(node.vectors) end
     context.helpers[hint] = true
     add(output, hint)
   end

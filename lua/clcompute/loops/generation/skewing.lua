@@ -45,7 +45,7 @@ local function has_guesses(nodes)
   end) ~= nil
 end
 
---- Whether the only statement of a row that stores computes a float from what the pass before stored: each row along
+--- Whether the only statement of a row that stores computes that from what the pass before stored: each row along
 -- the last dimension, in its own elements.
 local function is_chain(body, outer, inner)
   local found, is_own
@@ -54,7 +54,7 @@ local function is_chain(body, outer, inner)
     found = stores(node) and node or found
   end
   local target = found and found.target
-  if not target or target.type ~= "float" or has_guesses(body) then return false end
+  if not target or has_guesses(body) then return false end
   for d, subscript in ipairs(target.subscripts) do
     local is_last = d == #target.subscripts
     if affine.multiple(subscript, inner.variable) ~= (is_last and 1 or 0) then return false end

@@ -7,6 +7,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local cutting = require "clcompute.loops.generation.cutting"
+local interleaving = require "clcompute.loops.generation.interleaving"
 local keeping = require "clcompute.loops.generation.keeping"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local lockstep = require "clcompute.loops.generation.lockstep"
@@ -175,7 +176,8 @@ local function vectorised(node)
   if not units or units == 0 and not node.is_lane then return node end -- locals of a lane lie side by side too
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoist(body, node.variable) end
-  return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
+  return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain,
+    vectors = is_plain and interleaving.of(body) or nil })
 end
 
 --- A loop that is cut where its condition changes, both parts as vectors; nil where it cannot be.
