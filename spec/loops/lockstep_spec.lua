@@ -145,7 +145,7 @@ describe("rows side by side", function()
       for j = 1, n do b[i][j] = math.exp(a[i][j] - m); s = s + b[i][j] end
       for j = 1, n do b[i][j] = b[i][j] / s end]]
     assert.matches("kept = select%(kept, value", source)
-    assert.matches("VECTORS\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*exp_double", source)
+    assert.matches("VECTORS_4\n[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*exp_double", source)
     assert.matches("s_%d+_row4 = s_%d+_row4 %+ b_2", source)
   end)
 

@@ -142,7 +142,17 @@ describe("further functions by clcompute.loops", function()
 
   it("have exponents in a loop of their own", function()
     local text = source_of "softmax"
-    assert.matches("VECTORS\n[^\n]*\n *for [^\n]*\n[^\n]*\n *y_2[^\n]* = exp_double%(", text)
+    assert.matches("VECTORS_4\n[^\n]*\n *for [^\n]*\n[^\n]*\n *y_2[^\n]* = exp_double%(", text)
+  end)
+
+  it("have several vectors at once where numbers wait long, as many as registers hold", function()
+    for name, vectors in pairs { box_blur = "VECTORS_4", black_scholes = "VECTORS_2", heat3d = "VECTORS",
+      sobel = "VECTORS" } do
+      assert.matches(("\n *%s\n"):format(vectors), source_of(name))
+      for _, other in ipairs { "VECTORS_2", "VECTORS_4" } do
+        if other ~= vectors then assert.not_matches(("\n *%s\n"):format(other), source_of(name)) end
+      end
+    end
   end)
 
   it("gather what lies apart", function()

@@ -45,8 +45,8 @@ local function has_guesses(nodes)
   end) ~= nil
 end
 
---- Whether the only statement of a row that stores computes that from what the pass before stored: each row along
--- the last dimension, in its own elements.
+--- Whether the only statement of a row that stores computes that from what the pass before stored: each row along the
+-- last dimension, in its own elements.
 local function is_chain(body, outer, inner)
   local found, is_own
   for _, node in ipairs(body) do

@@ -7,7 +7,6 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local cutting = require "clcompute.loops.generation.cutting"
-local interleaving = require "clcompute.loops.generation.interleaving"
 local keeping = require "clcompute.loops.generation.keeping"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local lockstep = require "clcompute.loops.generation.lockstep"
@@ -22,6 +21,7 @@ local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local unrolling = require "clcompute.loops.generation.unrolling"
+local vector_counts = require "clcompute.loops.generation.vector_counts"
 local walk = require("clcompute.loops.tree").walk
 
 local tiling = {}
@@ -177,7 +177,7 @@ local function vectorised(node)
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoist(body, node.variable) end
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain,
-    vectors = is_plain and interleaving.of(body) or nil })
+    vectors = is_plain and vector_counts.of(body) or nil })
 end
 
 --- A loop that is cut where its condition changes, both parts as vectors; nil where it cannot be.

@@ -3,11 +3,11 @@
 --- How many vectors an innermost loop has at once: where each number waits for many operations, one vector after the
 -- other leaves a processor waiting, which looks only so many instructions ahead. More of them leave more passes over.
 --
---     for j do s = 0; for q = -12, 12 do s = s + a[j + q] end; b[j] = s end     four vectors, whose sums are side by side
+--     for j do s = 0; for q = -12, 12 do s = s + a[j + q] end; b[j] = s end     four vectors, with sums side by side
 
 local lua_text = require("clcompute.loops.tree").lua_text
 
-local interleaving = {}
+local vector_counts = {}
 
 local LONG = 16 -- operations one after the other
 local MOST = 64 -- operations for which registers hold what four vectors need
@@ -32,15 +32,15 @@ end
 --- The number of vectors.
 -- @tparam {table,...} body of a loop: locals and assignments
 -- @treturn integer
-function interleaving.of(body)
+function vector_counts.of(body)
   local state, deepest = { count = 0, depth_of = {} }, 0
   for _, node in ipairs(body) do
-    local depth, target = waits(node.value, state), node.target
+    local depth, target = waits(node.value, state), node.target or node
     deepest = math.max(deepest, depth)
-    state.depth_of[target and target.kind == "index" and lua_text.expression(target) or (target or node).variable] = depth
+    state.depth_of[target.kind == "index" and lua_text.expression(target) or target.variable] = depth
   end
   if deepest < LONG then return 1 end
   return state.count <= MOST and 4 or 2
 end
 
-return interleaving
+return vector_counts
