@@ -199,6 +199,52 @@ end
 
 local FREE = { build = 0.0, load = 0.0, launch = 1e-12, wait = 0.0, copy = 0.0, byte = 0.0, statement = 1e-15 }
 
+describe("a choice", function()
+  local SWAPS = [[function(a, b, n)
+    for t = 1, n do
+      for i = 1, n do b[i] = 2 * a[i] end
+      for i = 1, n do a[i] = 0.5 * b[i] end
+    end
+  end]]
+
+  --- Whether the last of some calls had launches of nests, which are said to take `launches` seconds; others take 2 ms.
+  local function choose(compiled, a, b, calls, launches)
+    local learn, is_in_launches = costs.learn, nil
+    costs.learn = function(memory, verdict, took)
+      learn(memory, verdict, { spent = took.spent, launches = took.launches,
+        seconds = verdict.on_device[1] and launches or 2e-3 })
+    end
+    local ok, message = pcall(function()
+      for _ = 1, calls do compiled(a, b, 400) end
+      is_in_launches = compiled.state.latest.verdict.on_device[1]
+    end)
+    costs.learn = learn
+    assert(ok, message)
+    return is_in_launches
+  end
+
+  it("is doubted after some calls: what seemed hardly longer is timed once more", function()
+    local device = helper.device()
+    local compiled = assert(loops.compile(SWAPS, { device = device }))
+    local a, b = device:random("double", 400), device:zeros("double", 400)
+    with_costs(FREE, function()
+      assert.is_false(choose(compiled, a, b, 40, 3e-3))
+      assert.is_true(choose(compiled, a, b, 120, 1e-3))
+      assert.is_true(choose(compiled, a, b, 400, 1e-3))
+    end)
+  end)
+
+  it("stays where the other one took far longer", function()
+    local device = helper.device()
+    local compiled = assert(loops.compile(SWAPS, { device = device }))
+    local a, b = device:random("double", 400), device:zeros("double", 400)
+    with_costs(FREE, function()
+      assert.is_false(choose(compiled, a, b, 40, 9e-3))
+      assert.is_false(choose(compiled, a, b, 200, 1e-3))
+    end)
+  end)
+end)
+
 describe("a compiled function", function()
   local device = helper.device()
 
@@ -282,7 +328,7 @@ describe("a compiled function", function()
       assert.equal(6, compiled:stats().launches)
       assert.is_table(compiled.state.repetition)
       local kept = compiled.state.repetition
-      kept.kernels = { kept.kernels[1], launch = function() end }
+      kept.kernels, kept.record = { kept.kernels[1], launch = function() end }, nil -- which is never doubted
       local start = os.clock()
       for _ = 1, calls do compiled(buffer, 1000000) end
       assert.is_true((os.clock() - start) / calls < 20e-6)

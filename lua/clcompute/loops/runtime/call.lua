@@ -58,7 +58,7 @@ end
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the call
 -- @tparam table arrays of `clcompute.loops.runtime.storage`, settled
--- @tparam table run `spec`, `numbers`, `kernels`, `on_device`
+-- @tparam table run `spec`, `numbers`, `kernels`, `on_device`, `record`
 local function remember(state, values, arrays, run)
   state.repetition = nil
   if runs_in_lua(run.spec.plan, run.on_device) then return end
@@ -90,7 +90,7 @@ local function repeat_call(state, values)
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
   check_faults(run.spec, run.kernels, run.numbers)
   for _, array in ipairs(run.arrays) do array.memory = nil end
-  state.repetition = run
+  if not decision.count(run.spec, run.record) then state.repetition = run end
   return true
 end
 
@@ -366,12 +366,12 @@ function call.run(state, values)
     execute(state, spec, numbers, arrays, kernels, verdict.on_device)
   end
   state.latest.buffers_in_lua = buffers_in_lua(arrays)
-  if is_timed then
+  if is_timed or decision.count(spec, verdict.run) then
     state.repetition = nil
     return
   end
   remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
-    on_device = verdict.on_device })
+    on_device = verdict.on_device, record = verdict.run })
 end
 
 return call

@@ -99,10 +99,15 @@ end
 --
 -- A factor belongs to a nest on one side, or to the copies, and to a class of sizes, each four times the one before: a
 -- launch of few statements says nothing of one of many. Two measurements make it, of which the smaller counts: what
--- disturbs a run makes it longer. The first few calls of a class and a choice are timed and no others, so that a
--- verdict changes a few times at most and later calls cost nothing more.
+-- disturbs a run makes it longer. The first few calls of a class and a choice are timed and then no others, so that a
+-- verdict changes a few times at most and later calls cost nothing more. Whatever disturbed all of these may be over
+-- later: then a choice is doubted, and one that seemed hardly longer is timed once more; each doubt comes after four
+-- times as many calls as the one before.
 
 local TIMED = 4 -- calls; the first of them is not counted: it compiles, and fills caches
+local AGAIN = 2 -- of them, of one that is timed once more
+local DOUBTED = 24 -- calls after those, until the first doubt
+local HARDLY_LONGER = 0.6 -- the share of what it took that would be enough
 local COPIES = 0 -- their index among the nests
 costs.REST = 0 -- that of what is Lua in any case
 
@@ -150,8 +155,41 @@ function costs.run_of(memory, total, on_device)
   local letters = {}
   for i, value in ipairs(on_device) do letters[i] = value and "d" or "l" end
   local key = ("%d%s"):format(class_of(total), table.concat(letters))
-  memory.runs[key] = memory.runs[key] or { count = 0 }
+  memory.runs[key] = memory.runs[key] or { class = class_of(total), choice = on_device, count = 0, untimed = 0,
+    doubt = DOUBTED, again = 0 }
   return memory.runs[key]
+end
+
+--- Whether a choice is to be doubted, by its record.
+function costs.is_doubted(run)
+  return run.untimed >= run.doubt
+end
+
+--- Counts a call that is not timed.
+function costs.count(run)
+  run.untimed = run.untimed + 1
+end
+
+--- Has the choices timed once more that took hardly longer than one that is doubted.
+-- @tparam table memory
+-- @tparam table run the record of the doubted one
+function costs.doubt(memory, run)
+  run.untimed, run.doubt = 0, run.doubt * 4
+  for _, other in pairs(memory.runs) do
+    if other ~= run and other.class == run.class and (other.seconds or math.huge) * HARDLY_LONGER < run.seconds then
+      other.count, other.again = math.min(other.count, TIMED - AGAIN), AGAIN
+    end
+  end
+end
+
+--- A choice that is to be timed once more by this call, of so many statements, or nil.
+function costs.once_more(memory, total)
+  for _, run in pairs(memory.runs) do
+    if run.again > 0 and run.class == class_of(total) then
+      run.again = run.again - 1
+      return run.choice
+    end
+  end
 end
 
 --- Whether a call is to be timed.
@@ -217,6 +255,7 @@ end
 function costs.learn(memory, verdict, took)
   verdict.run.count = verdict.run.count + 1
   if verdict.run.count == 1 then return end
+  verdict.run.seconds = math.min(verdict.run.seconds or took.seconds, took.seconds)
   learn_lua(memory, verdict, took.spent)
   local rest = took.seconds
   for index = 0, #verdict.on_device do rest = rest - took.spent[index] end

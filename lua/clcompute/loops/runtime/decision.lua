@@ -139,13 +139,16 @@ end
 local function by_model(state, spec, numbers, facts, device, place, is_small)
   local memory = place.memory
   local figures = profitability.figures(numbers, place.costs, memory)
-  local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options,
-    costs.standing(memory, numbers.total))
+  local standing, total = costs.standing(memory, numbers.total), numbers.total
+  local run = standing and costs.run_of(memory, total, standing)
+  if run and costs.is_doubted(run) then costs.doubt(memory, run) end
+  local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options, standing,
+    costs.once_more(memory, total))
   if decision.is_any(verdict.on_device) and not decision.kernels(spec, device, is_small) then
     verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name, is_small))
   end
-  costs.stand(memory, numbers.total, verdict.on_device)
-  verdict.run = costs.run_of(memory, numbers.total, verdict.on_device)
+  costs.stand(memory, total, verdict.on_device)
+  verdict.run = costs.run_of(memory, total, verdict.on_device)
   return verdict
 end
 
@@ -187,6 +190,17 @@ function decision.learn(spec, device, verdict, took)
   if verdict.is_waiting then place.gained = place.gained + took.seconds - verdict.lua_seconds end
   costs.learn(place.memory, verdict, took)
   spec.last = nil
+end
+
+--- Counts a call that was not timed.
+-- @tparam table spec
+-- @tparam ?table run of its verdict
+-- @treturn boolean whether the next one is decided anew
+function decision.count(spec, run)
+  if not run then return false end
+  costs.count(run)
+  if costs.is_doubted(run) then spec.last = nil end
+  return spec.last == nil
 end
 
 --- The figures of a call whose verdict did not need any, for those who read.

@@ -191,10 +191,9 @@ local function is_measured(cost, on_device, figures)
   return true
 end
 
-local function by_model(plan, numbers, arrays, figures, standing)
-  local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false), figures)
+--- The choice that takes the shortest time, but the standing one where that is hardly longer; also its cost.
+local function shortest(plan, numbers, arrays, figures, standing, in_lua, on_all)
   local on_device = all(plan, true)
-  local on_all = profitability.cost(plan, numbers, arrays, on_device, figures)
   local best = improve(plan, numbers, arrays, on_device, figures, on_all)
   if best.seconds >= in_lua.seconds then on_device, best = all(plan, false), in_lua end
   if standing then
@@ -202,6 +201,15 @@ local function by_model(plan, numbers, arrays, figures, standing)
     local is_known = is_measured(cost, standing, figures) and is_measured(best, on_device, figures)
     if best.seconds > (is_known and MEASURED or CLEARLY) * cost.seconds then on_device, best = standing, cost end
   end
+  return on_device, best
+end
+
+local function by_model(plan, numbers, arrays, figures, standing, preset)
+  local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false), figures)
+  local on_all = profitability.cost(plan, numbers, arrays, all(plan, true), figures)
+  local on_device, best = preset, preset and profitability.cost(plan, numbers, arrays, preset, figures)
+  if not preset then on_device, best = shortest(plan, numbers, arrays, figures, standing, in_lua, on_all) end
+  on_device = table.move(on_device, 1, #on_device, 1, {})
   for index, kernel in ipairs(plan.kernels) do on_device[index] = on_device[index] and best.runs[kernel] == true end
   return { on_device = on_device, seconds = best.seconds, lua_seconds = in_lua.seconds,
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = best.bytes, all_bytes = on_all.bytes,
@@ -261,10 +269,11 @@ end
 -- @tparam table figures as for `cost`
 -- @tparam table options `heuristics`: "model", "paper" or "none"; `force`: true or false, for all nests
 -- @tparam ?table standing the choice made before for calls like this, by index
+-- @tparam ?table preset the choice that "model" is to make
 -- @treturn table `on_device` and `reasons` (where there are any but figures) by index, `figures`; of "model" also
 -- `lua_seconds`, `device_seconds`, `copies` and `all_bytes` (all on the device), `seconds`, `bytes` and `copy_seconds`
 -- of the choice, and `in_lua`, the cost of all in Lua
-function profitability.decide(plan, numbers, arrays, figures, options, standing)
+function profitability.decide(plan, numbers, arrays, figures, options, standing, preset)
   local fixed, verdict
   if options.force ~= nil then fixed = options.force elseif options.heuristics == "none" then fixed = true end
   if fixed ~= nil then
@@ -273,7 +282,7 @@ function profitability.decide(plan, numbers, arrays, figures, options, standing)
   elseif options.heuristics == "paper" then
     verdict = by_paper(plan, arrays)
   else
-    verdict = by_model(plan, numbers, arrays, figures, standing)
+    verdict = by_model(plan, numbers, arrays, figures, standing, preset)
   end
   verdict.figures = figures
   return verdict
