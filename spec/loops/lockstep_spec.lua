@@ -138,6 +138,23 @@ describe("rows side by side", function()
     assert.matches("choose_real%(b_2[^\n]+ > 0.5, j_%d+_kept1_row1, 0.5%)", source)
   end)
 
+  helper.on_cpu("have locals for what no other row stores in the first pass they share", function()
+    local text = [[function(a, b, n)
+      for i = 1, n do
+        a[1][i] = a[2][i]
+        for j = 5, 8 do
+          a[i + 1][3 * j - 7] = b[j][i]
+          a[i][2 * j] = a[i][2 * j - 2] * 0.5 + b[i][j]
+        end
+      end
+    end]]
+    local compiled, values, other = assert(loops.compile(text, { device = device })), matrix(), matrix()
+    local a, b = device:buffer(values, "double"), device:buffer(other, "double")
+    assert(helper.call_on_device(4, compiled, a, b, 9))
+    assert(load("return " .. text))()(values, other, 9)
+    assert.same(values, a:read())
+  end)
+
   helper.on_cpu("leave lanes and largest values to vectors", function()
     local source = source_of [[local m = a[i][1]
       for j = 2, n do m = math.max(m, a[i][j]) end

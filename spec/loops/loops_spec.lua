@@ -337,6 +337,41 @@ helper.describe_each("loops.compile", function(device)
     assert.same({ 150.5, 151.5 }, a)
   end)
 
+  it("takes a local that is true or false for what data may say", function()
+    for _, text in ipairs {
+      "function(x, y, n) for i = 1, n do local h = x[i] > 5; if h then y[i] = x[i] end end end",
+      "function(x, y, n) local h = x[1] > 100; for i = 1, n do if h then y[i] = 2.0 end end end",
+      "function(x, y, n) for i = 4, n do local h = x[i] > 5; y[i] = h and x[i - 3] or x[i] end end",
+      "function(x, y, n) for k = 1, 2 do local h = x[k] > 1; for i = 1, n do if h then y[i] = y[i] + k end end end end",
+      "function(x, y, n) local h = n > 100; for i = 1, n do if h then y[i] = x[i + 3] + 1 end end end",
+      "function(x, y, n) for i = 4, n do local h = x[i] > 50; y[i] = h and x[i - 5] or x[i] end end",
+      "function(x, y, n) for i = 1, n do y[i] = false and x[i + 100] or y[i] end end",
+    } do
+      local x, y, expected = {}, {}, {}
+      for i = 1, 8 do x[i], y[i], expected[i] = i + 0.0, 100.0 * i, 100.0 * i end
+      assert(load("return " .. text))()(x, expected, 8)
+      assert(loops.compile(text, { device = helper.device(), force = true }))(x, y, 8)
+      assert.same(expected, y, text)
+      assert.not_matches("choose_real%(0", assert(loops.compile(text, { device = helper.device() })):source() or "")
+    end
+  end)
+
+  it("reads what a condition keeps in its array, whichever side of a choice it is", function()
+    for _, text in ipairs {
+      "function(x, y, n) for i = 1, n do if i == 1 then y[i] = x[i] else y[i] = y[i - 1] + x[i] end end end",
+      "function(x, y, n) for i = 1, n do if i == n then y[i] = x[i] else y[i] = x[i + 1] end end end",
+      "function(x, y, n) for i = 1, n do y[i] = i <= 1 and x[i] or x[i - 1] end end",
+      "function(x, y, n) for i = 1, n do y[i] = (i == 1 or i == 2) and x[i] or x[i - 2] end end",
+      "function(x, y, n) for i = 1, n do y[i] = i > 1 and x[i - 1] or x[i] end end",
+    } do
+      local x, y, expected = {}, {}, {}
+      for i = 1, 8 do x[i], y[i], expected[i] = i + 0.5, 0.0, 0.0 end
+      assert(load("return " .. text))()(x, expected, 8)
+      assert(loops.compile(text, { device = helper.device(), force = true }))(x, y, 8)
+      assert.same(expected, y, text)
+    end
+  end)
+
   it("gives kernels booleans from outside", function()
     local compiled = check(function(a, b, m)
       local is_first, is_large = b[1] > 0, m > 100

@@ -73,6 +73,14 @@ local function triangles(unit, job)
   end, unit.scop)
 end
 
+local function separation(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" then return end
+  analysis.separation.apply(unit.tree, function()
+    analyse(unit)
+    return unit.scop
+  end, unit.scop, job.target.is_wide)
+end
+
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
@@ -91,7 +99,9 @@ end
 
 local function distribution(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  if analysis.distribution.apply(unit.tree, job.target.is_wide) then analyse(unit) end
+  if not analysis.distribution.apply(unit.tree, job.target.is_wide) then return end
+  analyse(unit)
+  if job.target.is_wide then interchange(unit, job) end
 end
 
 local function loop_reductions(unit, job)
@@ -278,6 +288,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "triangles", triangles },
+  { "separation", separation },
   { "interchange", interchange },
   { "splitting", splitting },
   { "unrolling", unrolling },

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
 --- Gives statements that stand beside the deep loops of a nest a nest of their own, where the rest is better without
--- them: parallel loops are nested perfectly then, or go through memory element by element. On GPUs each parallel loop
--- right within another one becomes a nest with it. No pass of a parallel loop touches what another one writes, so all
--- passes may do their first statements before any does the others.
+-- them: parallel loops are nested perfectly then, or go through memory element by element. On GPUs each statement of a
+-- parallel loop that has a parallel loop in it becomes a nest. No pass of a parallel loop touches what another one
+-- writes, so all passes may do their first statements before any does the others.
 --
 --     for i do c[i][i] = 1; for j do c[i][j] = 0; for k do c[i][j] = c[i][j] + ... end; c[j][i] = c[i][j] end end
 --     for i do c[i][i] = 1 end; for i do for j do c[i][j] = 0; for k do ... end end end
@@ -83,19 +83,33 @@ local function distribute(band, before, behind, state)
   end
 end
 
---- A nest for each loop in a parallel one, and for what is between them; nil where there is no other than parallel
--- loops one in the other, or a statement cannot go.
+--- Whether a loop with all that is in it may become several: Lua raises no error in them, whose place would be another.
+local function is_certain(node)
+  return clone.can { node } and not walk.find({ node }, function(part)
+    return ast.may_fail(part) or part.irregular ~= nil or part.op == "//" or part.op == "%"
+  end)
+end
+
+local function is_parallel_loop(node) return node.kind == "for" and node.parallel and not node.irregular end
+
+--- A nest for each statement of a loop that has a parallel loop in it, and for what is between them; nil where the loop
+-- is not parallel, or has something else than loops and assignments in it.
 local function nests_of(node, state)
-  if not is_movable(node) or #node.body < 2 or walk.depth(node) < 2 then return nil end
+  if not is_parallel_loop(node) or #node.body < 2 or not is_certain(node) then return nil end
   local list, run = {}, {}
-  for i, inner in ipairs(node.body) do
-    run[#run + 1] = inner
-    local following = node.body[i + 1]
-    if inner.kind == "for" or not following or following.kind == "for" then
-      list[#list + 1], run = apart(run, { node }, state), {}
-    end
+  local function flush()
+    if #run > 0 then list[#list + 1] = apart(run, { node }, state) end
+    run = {}
   end
-  return list
+  for _, inner in ipairs(node.body) do
+    if inner.kind ~= "for" and (inner.kind ~= "assign" or not inner.target.array) then return nil end
+    local is_wide = walk.find({ inner }, is_parallel_loop) ~= nil
+    if is_wide then flush() end
+    run[#run + 1] = inner
+    if is_wide then flush() end
+  end
+  flush()
+  return #list > 1 and list or nil
 end
 
 --- The same list, with such nests.

@@ -14,6 +14,7 @@ return {
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic
   scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl
+  separation = require "clcompute.loops.analysis.separation", -- a nest of its own for what hinders others
   splitting = require "clcompute.loops.analysis.splitting", -- a sequential loop, cut at the pass of a loop around it
   triangles = require "clcompute.loops.analysis.triangles", -- those whose rows are sequential, column by column
   trip_counts = require "clcompute.loops.analysis.trip_counts", -- the most passes of loops, as Lua expressions

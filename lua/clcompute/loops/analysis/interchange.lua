@@ -6,22 +6,45 @@
 --     for i do for j do for k do c[j][k] = c[j][k] + a[i][j] * a[i][k] end end end     a launch for each i
 --     for j do for k do for i do ... end end end                                      one, and sums in registers
 
+local affine = require("clcompute.loops.tree").affine
+local bounds = require("clcompute.loops.tree").loop_bounds
 local walk = require("clcompute.loops.tree").walk
 
 local interchange = {}
 
---- Whether a loop can go inside the only statement of its body.
-local function can_swap(outer)
-  local inner = not outer.irregular and #outer.body == 1 and outer.body[1]
-  return inner and inner.kind == "for" and inner.parallel and not inner.irregular
-    and not walk.is_bounded_by(inner, outer.variable)
+--- How far the last pass of a loop in a triangle is from that of the loop around it; nil where they are none: of
+-- `for j = 1, n do for k = 1, j - 2 do` it is -2. The first passes of the loop around it have none of the triangle.
+local function slope(outer, inner)
+  if outer.step ~= 1 or inner.step ~= 1 or walk.mentions(inner.from, outer.variable) then return nil end
+  local distance = affine.distance(inner.to, bounds.name(outer.variable))
+  local least = distance and affine.distance(inner.from, outer.from)
+  return least and least - distance >= 0 and distance or nil
 end
 
---- Swaps a loop in a list of statements with the only one in its body. Done again, that restores them.
+--- Whether a loop can go inside the only statement of its body: into a triangle only where a processor does not go
+-- through memory in another order for that.
+local function can_swap(outer, is_wide)
+  local inner = not outer.irregular and #outer.body == 1 and outer.body[1]
+  return inner and inner.kind == "for" and inner.parallel and not inner.irregular
+    and (not walk.is_bounded_by(inner, outer.variable)
+      or (is_wide or outer.is_separated) and slope(outer, inner) ~= nil)
+end
+
+--- Swaps a loop in a list of statements with the only one in its body; returns what restores them.
 local function swap(list, at)
   local outer = list[at]
   local inner = outer.body[1]
-  outer.body, inner.body, list[at] = inner.body, { outer }, inner
+  local body, from, to = inner.body, outer.from, inner.to
+  local distance = walk.is_bounded_by(inner, outer.variable) and slope(outer, inner)
+  if distance then
+    inner.to = bounds.plus(outer.to, distance)
+    outer.from = bounds.plus(bounds.name(inner.variable), -distance)
+  end
+  outer.body, inner.body, list[at] = body, { outer }, inner
+  return function()
+    outer.body, inner.body, list[at] = { inner }, body, outer
+    outer.from, inner.to = from, to
+  end
 end
 
 --- How many parallel loops are nested perfectly from a node on.
@@ -35,39 +58,39 @@ end
 
 --- Moves a loop inwards as far as it goes.
 local function move(list, at, analyse, is_wide)
-  local outer, before, places = list[at], width(list[at].body[1]), {}
+  local outer, before, undone = list[at], width(list[at].body[1]), {}
   local place, position = list, at
-  while can_swap(outer) do
-    swap(place, position)
+  while can_swap(outer, is_wide) do
+    local undo = swap(place, position)
     analyse()
     if not place[position].parallel then
-      swap(place, position)
+      undo()
       analyse()
       break
     end
-    places[#places + 1] = { place, position }
+    undone[#undone + 1] = undo
     place, position = place[position].body, 1
   end
-  if is_wide and #places > 0 and width(list[at]) < before then
-    for i = #places, 1, -1 do swap(table.unpack(places[i])) end
+  if is_wide and #undone > 0 and width(list[at]) < before then
+    for i = #undone, 1, -1 do undone[i]() end
     analyse()
-    places = {}
+    undone = {}
   end
-  outer.is_moved = #places > 0
+  outer.is_moved = #undone > 0
 end
 
 --- The next sequential loop that was not looked at yet and might be moved, and where it stands.
-local function next_of(nodes, is_seen)
+local function next_of(nodes, is_seen, is_wide)
   for i, node in ipairs(nodes) do
     local list, at
     if node.kind == "for" then
-      if not node.parallel and not is_seen[node] and can_swap(node) then return nodes, i end
-      list, at = next_of(node.body, is_seen)
+      if not node.parallel and not is_seen[node] and can_swap(node, is_wide) then return nodes, i end
+      list, at = next_of(node.body, is_seen, is_wide)
     elseif node.kind == "if" then
       for _, arm in ipairs(node.arms) do
-        if not list then list, at = next_of(arm.body, is_seen) end
+        if not list then list, at = next_of(arm.body, is_seen, is_wide) end
       end
-      if not list and node.otherwise then list, at = next_of(node.otherwise, is_seen) end
+      if not list and node.otherwise then list, at = next_of(node.otherwise, is_seen, is_wide) end
     end
     if list then return list, at end
   end
@@ -80,11 +103,11 @@ end
 -- @tparam boolean is_wide whether the device needs many work-items: then no parallel loop is lost for it
 function interchange.apply(tree, analyse, is_wide)
   local is_seen = {}
-  local list, at = next_of(tree.body, is_seen)
+  local list, at = next_of(tree.body, is_seen, is_wide)
   while list do
     is_seen[list[at]] = true
     move(list, at, analyse, is_wide)
-    list, at = next_of(tree.body, is_seen)
+    list, at = next_of(tree.body, is_seen, is_wide)
   end
 end
 

@@ -54,14 +54,18 @@ end
 
 --- `left op right`, or nil where that is no affine comparison.
 local function comparison(node)
-  local op = node.kind == "binary" and COMPARISONS[node.op]
+  local op = node.kind == "binary" and COMPARISONS[node.op] or nil
   local left = op and side(node.left)
   local right = left and side(node.right)
   return right and ("%s %s %s"):format(left, op, right)
 end
 
+--- Whether Lua takes a value for true whatever it is: a number.
+local function is_number(node) return node.type ~= "bool" and not node.is_partial end
+
 --- What stands for a leaf that is not affine is "true" from above, "false" from below; `not` exchanges them.
 local function approximate(node, unknown, opposite)
+  if is_number(node) then return "true" end
   if node.kind == "boolean" then return tostring(node.value) end
   if node.kind == "unary" and node.op == "not" then
     return ("not (%s)"):format(approximate(node.operand, opposite, unknown))
@@ -90,7 +94,7 @@ end
 
 --- Whether the formulas say exactly what the condition does.
 function isl_text.is_exact(node)
-  if node.kind == "boolean" then return true end
+  if is_number(node) or node.kind == "boolean" then return true end
   if node.kind == "unary" and node.op == "not" then return isl_text.is_exact(node.operand) end
   if node.op == "and" or node.op == "or" then return isl_text.is_exact(node.left) and isl_text.is_exact(node.right) end
   return comparison(node) ~= nil

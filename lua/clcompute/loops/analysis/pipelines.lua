@@ -139,6 +139,48 @@ function pipelines.may_go_together(scop, outer, inner, rows)
   return #list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
 end
 
+--- The conditions of a pass in loops that it shares with another one to come behind that, by the loop in which they
+-- differ first; the last one, in which they do not differ, where the pass is behind in the text.
+local function later_passes(from, to, outer)
+  local list, equal, one, other = {}, {}, from.statement, to.statement
+  local depth = depth_of(from, outer)
+  while one.loops[depth] and one.loops[depth] == other.loops[depth] do
+    local loop = one.loops[depth]
+    local id = loop.variable.id
+    local formulas = table.move(equal, 1, #equal, 1, {})
+    formulas[#formulas + 1] = ("1 <= %s"):format(ahead(loop, id, id))
+    list[#list + 1] = formulas
+    equal[#equal + 1] = ("%s = %s_before"):format(id, id)
+    depth = depth + 1
+  end
+  if one.places[depth] < other.places[depth] then list[#list + 1] = equal end
+  return list
+end
+
+--- Whether all passes of a statement may come behind all others of the loops around it.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table outer the outermost of these loops
+-- @tparam table node the statement
+function pipelines.may_go_behind(scop, outer, node)
+  local list, moved, others = {}, {}, {}
+  for _, access in ipairs(scops.accesses_in(scop, outer)) do
+    table.insert(access.statement.node == node and moved or others, access)
+  end
+  for _, from in ipairs(moved) do
+    local one, names = earlier(scop, from, outer), {}
+    for depth = depth_of(from, outer), #from.statement.loops do
+      names[#names + 1] = from.statement.loops[depth].variable.id .. "_before"
+    end
+    for _, to in ipairs(others) do
+      for _, formulas in ipairs(from.variable == to.variable and (from.write or to.write)
+        and later_passes(from, to, outer) or {}) do
+        list[#list + 1] = { one = one, other = isl_text.access(scop, to, #to.statement.loops, formulas, names) }
+      end
+    end
+  end
+  return #moved > 0 and (#list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false)
+end
+
 -- --- whether there is something to gain -------------------------------------------------------
 
 local function is_sequential(node)

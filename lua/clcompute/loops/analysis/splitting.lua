@@ -16,14 +16,13 @@ local splitting = {}
 
 local MOST_STATEMENTS = 8 -- of a loop that is cut: each is there three times then, nine times if a loop in it is cut
 
---- How many statements are in a loop, if they are assignments of elements, and loops.
+--- How many statements are in a loop, if they store elements or are conditions, locals or loops.
 local function count_plain(node)
   local count = 0
-  for _, inner in ipairs(node.body) do
-    local is_loop = inner.kind == "for" and not inner.irregular
-    if not is_loop and (inner.kind ~= "assign" or not inner.target.array) then return math.huge end
-    count = count + (is_loop and count_plain(inner) or 1)
-  end
+  walk.nodes(node.body, function(inner)
+    if inner.kind == "break" or inner.kind == "for" and inner.irregular then count = math.huge end
+    if inner.kind == "assign" or inner.kind == "local" then count = count + 1 end
+  end)
   return count
 end
 
@@ -46,7 +45,9 @@ end
 --- The loops around at whose variables a loop may be cut, the outermost first.
 local function cuts_of(node, around)
   local list = {}
-  if node.parallel or node.irregular or count_plain(node) > MOST_STATEMENTS then return list end
+  if node.parallel or node.irregular or count_plain(node) > MOST_STATEMENTS or not clone.can(node.body) then
+    return list
+  end
   for _, other in ipairs(around) do
     if not other.irregular and has_bounds_of(node, other) and has_subscript(node, other.variable) then
       list[#list + 1] = other

@@ -20,8 +20,10 @@ local changed = ast.changed
 
 local OPERATORS, CALLS = { ["+"] = true, ["-"] = true, ["*"] = true }, { min = true, max = true }
 
---- Whether data alone decide a condition. Where numbers of the call do, they may keep an element out of reach.
+--- Whether data alone decide a condition. Where numbers of the call do, or a literal, they may keep an element out of
+-- reach.
 local function is_of_data(condition)
+  if walk.find({ condition }, function(part) return part.kind == "boolean" end) then return false end
   return not (isl_text.necessary(condition) .. isl_text.sufficient(condition)):find "[=<>]"
 end
 

@@ -60,8 +60,9 @@ local function are_apart(one, other)
   return false
 end
 
---- The assignments of a loop's body to elements that no other one of its assignments stores.
-local function stores_of(loop, own)
+--- The assignments of a loop's body to elements that no other one of its assignments stores; `is_strict`: those to
+-- arrays in which no other one stores.
+local function stores_of(loop, own, is_strict)
   local all, list = {}, {}
   walk.nodes(loop.body, function(part)
     if part.kind ~= "assign" or not part.target.array then return end
@@ -70,7 +71,7 @@ local function stores_of(loop, own)
   local function is_alone(store)
     for _, other in ipairs(all) do
       if other ~= store and other.target.array == store.target.array
-        and not (other.paces and are_apart(store, other)) then return false end
+        and (is_strict or not (other.paces and are_apart(store, other))) then return false end
     end
     return store.paces ~= nil
   end
@@ -141,11 +142,14 @@ end
 
 --- The body of a loop with locals in place of such elements, and the statements that declare these.
 -- @tparam table loop a `for` node
+-- @tparam ?boolean is_strict whether sequential loops around have copies of the body go side by side: what the locals
+-- are at first is read before the other copies have had their first pass
 -- @treturn {table,...} the body
 -- @treturn {table,...} before the loop, if it has a pass
-function keeping.of(loop)
+function keeping.of(loop, is_strict)
+  if is_strict and affine.distance(loop.to, loop.from) == 0 then return loop.body, {} end
   local own = own_of(loop)
-  local body, locals, stores = loop.body, {}, stores_of(loop, own)
+  local body, locals, stores = loop.body, {}, stores_of(loop, own, is_strict)
   for i = #stores, 1, -1 do -- what is added stands behind the places of those that are left
     local store, names = stores[i], {}
     for passes, read in ipairs(reads_of(body, store, own)) do

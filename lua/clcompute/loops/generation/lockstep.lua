@@ -9,7 +9,7 @@
 --     end
 --
 -- What is no such loop is done row by row. Rows of a parallel loop may have any order; of others isl is asked, which
--- need not be told of locals that keep what a pass stored: no other statement of the loop stores in that array.
+-- need not be told of locals that keep what a pass stored: no other statement of the loop stores in that array then.
 
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
@@ -98,7 +98,7 @@ local side_by_side
 
 --- Adds a loop that rows go through together, with locals for what each has from the pass before.
 local function add_common(list, node, rows, real)
-  local body, locals = keeping.of(node)
+  local body, locals = keeping.of(node, rows.are_sequential)
   local before = {}
   add_copies(before, locals, rows)
   list[#list + 1] = keeping.behind(before, changed(node, { body = side_by_side(body, rows, real) }))
@@ -134,6 +134,7 @@ end
 function lockstep.apply(loop, real)
   local first = changed(loop.variable, { id = loop.variable.id .. "_row" })
   local last, rows = bounds.plus(bounds.name(first), (lockstep.rows - 1) * loop.step), {}
+  rows.are_sequential = not loop.parallel
   for number = 1, lockstep.rows do
     rows[number] = { [loop.variable] = bounds.plus(bounds.name(first), (number - 1) * loop.step) }
   end

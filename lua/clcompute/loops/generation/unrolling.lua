@@ -1,34 +1,36 @@
 -- SPDX-License-Identifier: MIT
 
---- Writes out sequential loops of few passes, each with the number of its pass in place of its variable, as those of a
+--- Writes out sequential loops of few passes, each with the place of its pass in place of its variable, as those of a
 -- window around a point are: what is left may have no loop in it, so that the loop around becomes vectors, and sums
 -- stay in registers.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local walk = require("clcompute.loops.tree").walk
 
 local unrolling = {}
 
-local MOST_PASSES = 8
+local MOST_PASSES = 16
 local MOST_STATEMENTS = 64
 
 local changed = ast.changed
 
---- An integer that an expression always is, or nil.
-local function constant(node)
-  local form = affine.of(node)
-  return form and #form.terms == 0 and form.constant or nil
+--- How many passes a loop has, where it may be written out.
+local function length_of(node)
+  if node.kind ~= "for" or node.parallel or node.irregular then return nil end
+  local distance = affine.distance(node.to, node.from)
+  local length = distance and math.max(distance // node.step + 1, 0)
+  return length and length <= MOST_PASSES and length or nil
 end
 
---- The numbers of a loop's first and last pass, where it may be written out.
-local function ends_of(node)
-  if node.kind ~= "for" or node.parallel or node.irregular then return nil end
-  local from, to = constant(node.from), constant(node.to)
-  if not from or not to or (to - from) // node.step >= MOST_PASSES then return nil end
-  return from, to
+--- What a loop's variable is in a pass, from 0 on: a number where that is known.
+local function place_of(node, pass)
+  local form = affine.of(node.from)
+  if #form.terms > 0 then return bounds.plus(node.from, pass * node.step) end
+  return ast.node("number", { value = form.constant + pass * node.step, type = "int" })
 end
 
 local function count(nodes)
@@ -41,16 +43,13 @@ end
 
 --- The statements of all passes of a loop, or nil; `rename`, of a variable, gives the ids of those in a copy.
 local function passes(node, body, rename)
-  local from, to = ends_of(node)
-  if not from or not clone.can(body) or count(body) * ((to - from) // node.step + 1) > MOST_STATEMENTS then
-    return nil
-  end
-  local list, number = {}, 0
-  for pass = from, to, node.step do
-    number = number + 1
-    local others = { [node.variable] = ast.node("number", { value = pass, type = "int" }) }
-    local suffix = ("_pass%d"):format(number)
-    local statements = clone.statements(body, others, rename or function(variable) return variable.id .. suffix end)
+  local length = length_of(node)
+  if not length or not clone.can(body) or count(body) * length > MOST_STATEMENTS then return nil end
+  local list = {}
+  for pass = 1, length do
+    local suffix = ("_pass%d"):format(pass)
+    local statements = clone.statements(body, { [node.variable] = place_of(node, pass - 1) },
+      rename or function(variable) return variable.id .. suffix end)
     table.move(statements, 1, #statements, #list + 1, list)
   end
   return list
@@ -88,8 +87,8 @@ local MOST_COPIES = 4 -- of the nests in a loop
 local function passes_within(node, rename)
   local inner = node.body[1]
   if node.parallel or node.irregular or #node.body ~= 1 or inner.kind ~= "for" then return nil end
-  local from, to = ends_of(inner)
-  if not from or (to - from) // inner.step >= MOST_COPIES or not are_parallel(inner.body) then return nil end
+  local length = length_of(inner)
+  if not length or length > MOST_COPIES or not are_parallel(inner.body) then return nil end
   return passes(inner, inner.body, rename)
 end
 

@@ -119,6 +119,7 @@ local STATEMENTS = all_with(PLACE, {
     { "parallel", "boolean?", "dependences", "no two passes touch one element that one of them writes" },
     { "carried", "list?", "dependences", "examples of dependences between passes: { array, kind, from, to }" },
     { "is_moved", "boolean?", "interchange", "went inwards" },
+    { "is_separated", "boolean?", "separation", "of the nest of an assignment that kept others from being parallel" },
     { "is_short", "boolean?", "lockstep", "has fewer passes than go side by side" },
     { "is_turned", "boolean?", "triangles", "from a loop over rows to one within a column" },
     { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
