@@ -123,9 +123,22 @@ local function on_line(access)
   return setmetatable({ subscripts = { first }, statement = statement }, { __index = access })
 end
 
---- An access where some formulas hold, as isl's text.
-local function restricted(shape, access, ...)
-  local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", ... }
+local function line_of(access)
+  access.line = access.line or on_line(access)
+  return access.line
+end
+
+--- What a function makes of an access where a formula holds, the first time; the same text after that.
+local function text_of(shape, access, formula, make)
+  local texts = shape.loop.texts[access] or {}
+  shape.loop.texts[access], texts[make] = texts, texts[make] or {}
+  texts[make][formula] = texts[make][formula] or make(shape, access, formula)
+  return texts[make][formula]
+end
+
+--- An access where a formula holds, as isl's text.
+local function restricted(shape, access, formula)
+  local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", formula }
   return isl_text.access(shape.scop, access, shape.outer, formulas, SYMBOLS)
 end
 
@@ -134,9 +147,13 @@ local function at_other_time(shape, text)
   return (text:gsub("%f[%w_]" .. shape.time .. "%f[^%w_]", shape.time .. "_later"))
 end
 
+local function restricted_later(shape, access, formula)
+  return at_other_time(shape, restricted(shape, access, formula))
+end
+
 --- The second access of a pair, in any pass, or in those that `order` says.
 local function in_other_pass(shape, access, formula, order)
-  local text = at_other_time(shape, restricted(shape, access, formula))
+  local text = text_of(shape, access, formula, restricted_later)
   if not order then return text end
   text = text:gsub(" }$", (" and %s %s %s_later }"):format(shape.time, order, shape.time)) -- both times are parameters
   return (text:gsub("^%[", "[" .. shape.time .. ", "))
@@ -161,8 +178,9 @@ local function add_pairs(shape, a, b, one, other, order)
     for _, to in ipairs(b.accesses) do
       if from.variable == to.variable and (from.write or to.write) then
         add_pair(shape,
-          { one = restricted(shape, on_line(from), one), other = in_other_pass(shape, on_line(to), other, order) },
-          { one = restricted(shape, from, one), other = in_other_pass(shape, to, other, order) })
+          { one = text_of(shape, line_of(from), one, restricted),
+            other = in_other_pass(shape, line_of(to), other, order) },
+          { one = text_of(shape, from, one, restricted), other = in_other_pass(shape, to, other, order) })
       end
     end
   end
@@ -208,6 +226,7 @@ end
 --- A shape of a loop, of which nothing is asked yet; `slope` and what follows are results of `round_shapes.of`.
 local function new_shape(loop, fields)
   fields.loop, fields.lines, fields.elements, fields.known = loop, {}, {}, {}
+  loop.texts = loop.texts or {}
   return setmetatable(fields, { __index = loop })
 end
 
