@@ -86,7 +86,7 @@ end
 --- Whether a loop with all that is in it may become several: Lua raises no error in them, whose place would be another.
 local function is_certain(node)
   return clone.can { node } and not walk.find({ node }, function(part)
-    return ast.may_fail(part) or part.irregular ~= nil or part.op == "//" or part.op == "%"
+    return ast.may_raise(part) or part.irregular ~= nil
   end)
 end
 

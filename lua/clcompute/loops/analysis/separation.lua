@@ -20,7 +20,7 @@ local separation = {}
 
 --- Whether Lua may raise an error at a node, or data decide which passes there are.
 local function is_uncertain(node)
-  return ast.may_fail(node) or node.irregular ~= nil or node.op == "//" or node.op == "%"
+  return ast.may_raise(node) or node.irregular ~= nil
 end
 
 local function mentions_local(nodes)

@@ -19,12 +19,6 @@ local function is_sequential(node)
   return node.kind == "for" and not node.parallel and not node.irregular and math.abs(node.step) == 1
 end
 
---- Whether Lua may raise an error at a node.
-local function may_fail(node)
-  local divides = node.kind == "binary" and (node.op == "//" or node.op == "%") and node.type == "int"
-  return ast.may_fail(node) or divides and node.right.kind ~= "number"
-end
-
 --- The loop within the rows of a triangle, if it is more than a sum; nil where a loop is no such rows, or Lua may raise
 -- an error in it: in which pass would be another one.
 local function row_of(node)
@@ -32,7 +26,7 @@ local function row_of(node)
   if not inner or not is_sequential(inner) or inner.step ~= node.step or walk.depth(inner) < 2 then return nil end
   local is_triangle = affine.distance(inner.from, node.from) == 0
     and affine.distance(inner.to, bounds.name(node.variable)) == -node.step
-  if not is_triangle or not clone.can(node.body) or walk.find(node.body, may_fail) then return nil end
+  if not is_triangle or not clone.can(node.body) or walk.find(node.body, ast.may_raise) then return nil end
   return inner
 end
 

@@ -220,6 +220,12 @@ function ast.may_fail(node)
   return node.is_guarded == true
 end
 
+--- Whether Lua may raise an error at a node, whoever decides that: also where an integer divisor may be 0.
+function ast.may_raise(node)
+  local divides = node.kind == "binary" and (node.op == "//" or node.op == "%") and node.type == "int"
+  return ast.may_fail(node) or divides and node.right.kind ~= "number"
+end
+
 -- --- variables --------------------------------------------------------------------------------
 
 --- A letter first, a number last: no keyword of Lua, C or isl is like this, where words such as `floor` and `M_PI_2`
