@@ -153,6 +153,8 @@ describe("rows side by side", function()
     assert(helper.call_on_device(4, compiled, a, b, 9))
     assert(load("return " .. text))()(values, other, 9)
     assert.same(values, a:read())
+    assert.matches("_row %+= 4%)", compiled:source())
+    assert.not_matches("kept2", compiled:source()) -- of the first row alone, in which no other one stores
   end)
 
   helper.on_cpu("leave lanes and largest values to vectors", function()

@@ -75,8 +75,7 @@ describe("separated assignments", function()
   local BOUNDS = { "1, i - 1", "1, n", "i + 1, n", "1, i", "2, j - 1", "1, j", "1, i - 2" }
 
   it("have the results of Lua, whatever they read and store", function()
-    local separated = 0
-    for program = 1, helper.long(300) or 15 do
+    for program = 1, helper.long(300) or 9 do
       local lines = {}
       if program % 3 == 0 then lines[1] = "c[k][j] = 0.5 * c[k][j] + 0.25 * (a[i][k] - b[i][j])" end
       for s = #lines + 1, math.random(2) do
@@ -84,7 +83,7 @@ describe("separated assignments", function()
         lines[s] = ("%s = 0.5 * %s + 0.25 * (%s - %s)"):format(target, target, READS[math.random(#READS)],
           READS[math.random(#READS)])
       end
-      local _, wide = compare(([[function(a, b, c, n)
+      compare(([[function(a, b, c, n)
         for i = 1, n do for j = 1, n do
           local s = 0.25
           for k = %s do %s; s = 0.5 * s + a[k][j] end
@@ -92,9 +91,17 @@ describe("separated assignments", function()
         end end
       end]]):format(BOUNDS[math.random(#BOUNDS)], table.concat(lines, "; "),
         math.random(2) == 1 and "c[i][j] = 0.5 * c[i][j] + 0.25 * s" or "a[i][j] = 0.5 * s"))
-      separated = separated + (wide:source():find "nest_2" and 1 or 0)
     end
-    assert.is_true(separated > 0)
+  end)
+
+  it("stay where Lua may raise an error between", function()
+    local _, wide = compare [[function(a, b, c, n)
+      for i = 1, n do
+        for j = 1, n do a[i][j] = math.fmod(i, n + j) end
+        for j = 1, n do c[i][j] = 1 end
+      end
+    end]]
+    assert.not_matches("nest_2", wide:source())
   end)
 
   local ROWS = { "c[i][1] = 0.5", "for j = 1, i do c[i][j] = c[i][j] * 0.5 end",
@@ -103,7 +110,7 @@ describe("separated assignments", function()
     "for j = i + 1, n do local s = 0.0; for k = 1, n do s = s + a[k][i] * a[k][j] end; c[i][j] = s; b[j][i] = s end" }
 
   it("are nests of two parallel loops where a row has several, in the order of the text", function()
-    for _ = 1, helper.long(100) or 10 do
+    for _ = 1, helper.long(100) or 5 do
       local lines = {}
       for s = 1, math.random(2, 4) do lines[s] = ROWS[math.random(#ROWS)] end
       compare(("function(a, b, c, n) for i = 1, n do %s end end"):format(table.concat(lines, " ")))

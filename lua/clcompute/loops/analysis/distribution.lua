@@ -83,7 +83,8 @@ local function distribute(band, before, behind, state)
   end
 end
 
---- Whether a loop with all that is in it may become several: Lua raises no error in them, whose place would be another.
+--- Whether a loop with all that is in it may become several: no error of Lua comes from it, which would come after
+-- other statements than in Lua.
 local function is_certain(node)
   return clone.can { node } and not walk.find({ node }, function(part)
     return ast.may_raise(part) or part.irregular ~= nil

@@ -12,9 +12,10 @@ local walk = require("clcompute.loops.tree").walk
 
 local interchange = {}
 
---- How far the last pass of a loop in a triangle is from that of the loop around it; nil where they are none: of
--- `for j = 1, n do for k = 1, j - 2 do` it is -2. The first passes of the loop around it have none of the triangle.
-local function slope(outer, inner)
+--- How far the last pass of a loop is from that of the loop around it, where they are a triangle of which the first
+-- column is not before the first row; nil where they are none: of `for j = 1, n do for k = 1, j - 2 do` it is -2, as
+-- of `for k = 1, n - 2 do for j = k + 2, n do`.
+local function triangle_offset(outer, inner)
   if outer.step ~= 1 or inner.step ~= 1 or walk.mentions(inner.from, outer.variable) then return nil end
   local distance = affine.distance(inner.to, bounds.name(outer.variable))
   local least = distance and affine.distance(inner.from, outer.from)
@@ -27,7 +28,7 @@ local function can_swap(outer, is_wide)
   local inner = not outer.irregular and #outer.body == 1 and outer.body[1]
   return inner and inner.kind == "for" and inner.parallel and not inner.irregular
     and (not walk.is_bounded_by(inner, outer.variable)
-      or (is_wide or outer.is_separated) and slope(outer, inner) ~= nil)
+      or (is_wide or outer.is_separated) and triangle_offset(outer, inner) ~= nil)
 end
 
 --- Swaps a loop in a list of statements with the only one in its body; returns what restores them.
@@ -35,7 +36,7 @@ local function swap(list, at)
   local outer = list[at]
   local inner = outer.body[1]
   local body, from, to = inner.body, outer.from, inner.to
-  local distance = walk.is_bounded_by(inner, outer.variable) and slope(outer, inner)
+  local distance = walk.is_bounded_by(inner, outer.variable) and triangle_offset(outer, inner)
   if distance then
     inner.to = bounds.plus(outer.to, distance)
     outer.from = bounds.plus(bounds.name(inner.variable), -distance)
@@ -47,18 +48,9 @@ local function swap(list, at)
   end
 end
 
---- How many parallel loops are nested perfectly from a node on.
-local function width(node)
-  local count = 0
-  while node.kind == "for" and node.parallel and not node.irregular do
-    count, node = count + 1, #node.body == 1 and node.body[1] or {}
-  end
-  return count
-end
-
 --- Moves a loop inwards as far as it goes.
 local function move(list, at, analyse, is_wide)
-  local outer, before, undone = list[at], width(list[at].body[1]), {}
+  local outer, before, undone = list[at], walk.width(list[at].body[1]), {}
   local place, position = list, at
   while can_swap(outer, is_wide) do
     local undo = swap(place, position)
@@ -71,12 +63,12 @@ local function move(list, at, analyse, is_wide)
     undone[#undone + 1] = undo
     place, position = place[position].body, 1
   end
-  if is_wide and #undone > 0 and width(list[at]) < before then
+  if is_wide and #undone > 0 and walk.width(list[at]) < before then
     for i = #undone, 1, -1 do undone[i]() end
     analyse()
     undone = {}
   end
-  outer.is_moved = #undone > 0
+  outer.is_moved = outer.is_moved or #undone > 0
 end
 
 --- The next sequential loop that was not looked at yet and might be moved, and where it stands.

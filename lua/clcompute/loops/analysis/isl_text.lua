@@ -5,7 +5,8 @@
 -- above by a necessary condition, from below by a sufficient one.
 
 local affine = require("clcompute.loops.tree").affine
-local size_of = require("clcompute.loops.tree").ast.size
+local ast = require("clcompute.loops.tree").ast
+local size_of = ast.size
 
 local isl_text = {}
 
@@ -60,12 +61,9 @@ local function comparison(node)
   return right and ("%s %s %s"):format(left, op, right)
 end
 
---- Whether Lua takes a value for true whatever it is: a number.
-local function is_number(node) return node.type ~= "bool" and not node.is_partial end
-
 --- What stands for a leaf that is not affine is "true" from above, "false" from below; `not` exchanges them.
 local function approximate(node, unknown, opposite)
-  if is_number(node) then return "true" end
+  if ast.is_number(node) then return "true" end
   if node.kind == "boolean" then return tostring(node.value) end
   if node.kind == "unary" and node.op == "not" then
     return ("not (%s)"):format(approximate(node.operand, opposite, unknown))
@@ -94,10 +92,20 @@ end
 
 --- Whether the formulas say exactly what the condition does.
 function isl_text.is_exact(node)
-  if is_number(node) or node.kind == "boolean" then return true end
+  if ast.is_number(node) or node.kind == "boolean" then return true end
   if node.kind == "unary" and node.op == "not" then return isl_text.is_exact(node.operand) end
   if node.op == "and" or node.op == "or" then return isl_text.is_exact(node.left) and isl_text.is_exact(node.right) end
   return comparison(node) ~= nil
+end
+
+--- Whether the formulas say nothing of a condition: data alone decide.
+function isl_text.is_unknown(node)
+  if ast.is_number(node) or node.kind == "boolean" then return false end
+  if node.kind == "unary" and node.op == "not" then return isl_text.is_unknown(node.operand) end
+  if node.op == "and" or node.op == "or" then
+    return isl_text.is_unknown(node.left) and isl_text.is_unknown(node.right)
+  end
+  return comparison(node) == nil
 end
 
 --- The name of a subscript that may be any, no parameter's.

@@ -56,11 +56,6 @@ end
 
 -- --- moving it ---------------------------------------------------------------------------------
 
---- How many parallel loops are nested perfectly from a node on.
-local function width(node)
-  return node and node.kind == "for" and node.parallel and 1 + (#node.body == 1 and width(node.body[1]) or 0) or 0
-end
-
 local function without(body, node)
   local rest = {}
   for _, other in ipairs(body) do
@@ -93,9 +88,9 @@ local function separate(list, at, analyse, scop, rename, is_wide)
   local node = list[at]
   for _, candidate in ipairs(count_stores(node) > 1 and candidates_of(node, {}, {}) or {}) do
     if pipelines.may_go_behind(scop, node, candidate.node) then
-      local before, undo = width(node), move(list, at, candidate, rename)
+      local before, undo = walk.width(node), move(list, at, candidate, rename)
       scop = analyse()
-      if is_better(before, width(node), is_wide) then
+      if is_better(before, walk.width(node), is_wide) then
         return separate(list, at, analyse, scop, rename, is_wide)
       end
       undo()

@@ -14,22 +14,30 @@ local walk = require("clcompute.loops.tree").walk
 
 local splitting = {}
 
-local MOST_STATEMENTS = 8 -- of a loop that is cut: each is there three times then, nine times if a loop in it is cut
-
---- How many statements are in a loop, if they store elements or are conditions, locals or loops.
-local function count_plain(node)
-  local count = 0
-  walk.nodes(node.body, function(inner)
-    if inner.kind == "break" or inner.kind == "for" and inner.irregular then count = math.huge end
-    if inner.kind == "assign" or inner.kind == "local" then count = count + 1 end
-  end)
-  return count
-end
+local MOST_STATEMENTS = 24 -- of a third of a loop that is cut, with loops in it cut, too
 
 local function has_bounds_of(node, other)
   return node.step == 1 and other.step == 1 and lua_text.expression(node.from) == lua_text.expression(other.from)
     and lua_text.expression(node.to) == lua_text.expression(other.to)
 end
+
+--- How many statements are in a loop, three times in those that may be cut, too.
+local function count_statements(nodes, outer)
+  local count = 0
+  for _, node in ipairs(nodes) do
+    if node.kind == "for" then
+      count = count + count_statements(node.body, outer) * (has_bounds_of(node, outer) and 3 or 1)
+    elseif node.kind == "if" then
+      for _, arm in ipairs(node.arms) do count = count + count_statements(arm.body, outer) end
+      count = count + count_statements(node.otherwise or {}, outer)
+    else
+      count = count + 1
+    end
+  end
+  return count
+end
+
+local function is_irregular(node) return node.kind == "for" and node.irregular ~= nil end
 
 --- Whether a subscript in a loop is the variable of another one alone.
 local function has_subscript(node, variable)
@@ -45,9 +53,8 @@ end
 --- The loops around at whose variables a loop may be cut, the outermost first.
 local function cuts_of(node, around)
   local list = {}
-  if node.parallel or node.irregular or count_plain(node) > MOST_STATEMENTS or not clone.can(node.body) then
-    return list
-  end
+  if node.parallel or walk.find({ node }, is_irregular) or not clone.can(node.body)
+    or count_statements(node.body, node) > MOST_STATEMENTS then return list end
   for _, other in ipairs(around) do
     if not other.irregular and has_bounds_of(node, other) and has_subscript(node, other.variable) then
       list[#list + 1] = other

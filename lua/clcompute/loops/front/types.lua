@@ -7,6 +7,7 @@
 -- type is the number's, and only `or`, `not`, `and` and conditions take it. A float that may be an integer in Lua is
 -- `is_mixed` (below).
 
+local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
 local failure = require("clcompute.loops.tree").failure
 
@@ -239,14 +240,10 @@ for operator in ("& | ~ << >>"):gmatch "%S+" do BINARY[operator] = bitwise end
 for operator in ("< <= > >="):gmatch "%S+" do BINARY[operator] = order end
 for operator in ("== ~="):gmatch "%S+" do BINARY[operator] = equality end
 
-local function is_number(node)
-  return node.type ~= "bool" and not node.is_partial
-end
-
 -- Numbers are true: what is left of `and` only matters if it can be false.
 BINARY["and"] = function(self, node)
   local left, right = self:any(node.left), self:any(node.right)
-  if is_number(node.left) then
+  if ast.is_number(node.left) then
     node.is_partial = node.right.is_partial
   elseif right ~= "bool" then
     node.is_partial = true
@@ -258,7 +255,7 @@ end
 
 BINARY["or"] = function(self, node)
   local left, right = self:any(node.left), self:any(node.right)
-  if is_number(node.left) then return left end
+  if ast.is_number(node.left) then return left end
   local joined = join(left, right)
   if not joined then self:fail(node, "this may be a boolean or a number") end
   node.is_partial = node.right.is_partial

@@ -11,8 +11,10 @@ local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"
+local lua_text = require("clcompute.loops.tree").lua_text
 local range_checks = require "clcompute.loops.generation.range_checks"
 local sharing = require "clcompute.loops.generation.sharing"
+local walk = require("clcompute.loops.tree").walk
 
 local c_statements = {}
 
@@ -422,9 +424,9 @@ local function print_for(node, output)
   if node.is_independent then
     local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
     context.helpers[hint] = true
-    if node.vectors and node.vectors > 1 then hint = ("VECTORS_%d"):format(node.vectors) end
-    context.helpers[hint] = true
-    add(output, hint)
+    local several = node.vectors and node.vectors > 1 and ("VECTORS_%d"):format(node.vectors)
+    if several then context.helpers[several] = true end
+    add(output, several or hint)
   end
   if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
@@ -509,12 +511,41 @@ function STATEMENTS.alone(node, output) sharing.print_alone(node, output, TOOLS)
 
 STATEMENTS["break"] = function(_, output) add(output, "break;") end
 
+--- What reads a target's element from its place, which is looked at once; nil where the value does not read it, or may
+-- fail otherwise: what fails first is what Lua comes to first.
+local function at_place(target, value, context)
+  local element, text = target.array.element, lua_text.expression(target)
+  local own = target.type == "int" and "long" or context.real
+  local function is_it(node) return node.array == target.array and lua_text.expression(node) == text end
+  local reads, may_fail = false, false
+  walk.node(value, function(node)
+    if is_it(node) then
+      reads = true
+      return false
+    end
+    may_fail = may_fail or faults.is_one(node, context.known)
+  end)
+  if not reads or may_fail then return nil end
+  return setmetatable({ access = function(node)
+    if is_it(node) then return element == own and "(*place)" or ("((%s)*place)"):format(own) end
+    return context.access and context.access(node)
+  end }, { __index = context })
+end
+
 --- Adds an assignment to an element where it, or the value, may fail: nothing is stored then.
 local function store_checked(target, value, output, node)
   local context, element = output.context, target.array.element
-  c_statements.block(output, "", function()
-    add(output, ("const %s value = %s;"):format(element, stored(value, element, context)))
+  local function add_place()
     add(output, ("global %s *const place = &%s;"):format(element, c_expression.element(target, context)))
+  end
+  local function add_value(own)
+    add(output, ("const %s value = %s;"):format(element, stored(value, element, own)))
+  end
+  c_statements.block(output, "", function()
+    local own = at_place(target, value, context)
+    if own then add_place() end
+    add_value(own or context)
+    if not own then add_place() end
     stop(output, target, value)
     add(output, output.has_barriers and "if (!fault.site) *place = value;" or "*place = value;")
   end, node)

@@ -20,16 +20,12 @@ local changed = ast.changed
 
 local OPERATORS, CALLS = { ["+"] = true, ["-"] = true, ["*"] = true }, { min = true, max = true }
 
---- Whether data alone decide a condition. Where numbers of the call do, or a literal, they may keep an element out of
--- reach.
-local function is_of_data(condition)
-  if walk.find({ condition }, function(part) return part.kind == "boolean" end) then return false end
-  return not (isl_text.necessary(condition) .. isl_text.sufficient(condition)):find "[=<>]"
-end
-
+--- Whether a node is `condition and a or b`, of numbers, where data alone decide the condition: numbers of the call may
+-- keep an element out of reach.
 local function is_choice(node)
   local chosen = node.op == "or" and node.left.op == "and" and node.left
-  return chosen and chosen.left.type == "bool" and chosen.right.type ~= "bool" and is_of_data(chosen.left)
+  return chosen and chosen.left.type == "bool" and chosen.right.type ~= "bool"
+    and isl_text.is_unknown(chosen.left)
 end
 
 --- Operations of a number that may be computed whatever a condition is; many where it may not.

@@ -24,11 +24,18 @@ local function is_known(node, known)
   return node.kind == "index"
 end
 
+--- Whether a node itself may be one.
+-- @tparam table node
+-- @tparam ?table known dimensions by element whose subscripts were looked at before
+function faults.is_one(node, known)
+  return ast.may_fail(node) and not (known and is_known(node, known))
+end
+
 --- Whether something in a list of nodes may be.
 -- @tparam {table,...} nodes
--- @tparam ?table known dimensions by element whose subscripts were looked at before
+-- @tparam ?table known as for `is_one`
 function faults.are_in(nodes, known)
-  return walk.find(nodes, function(node) return ast.may_fail(node) and not (known and is_known(node, known)) end) ~= nil
+  return walk.find(nodes, function(node) return faults.is_one(node, known) end) ~= nil
 end
 
 --- Whether data decide passes, or where elements are, in a node.

@@ -143,7 +143,8 @@ end
 --- The body of a loop with locals in place of such elements, and the statements that declare these.
 -- @tparam table loop a `for` node
 -- @tparam ?boolean is_strict whether sequential loops around have copies of the body go side by side: what the locals
--- are at first is read before the other copies have had their first pass
+-- are at first is read before the other copies have had their first pass. Of a loop of two passes or more isl has
+-- proved that none of these stores there
 -- @treturn {table,...} the body
 -- @treturn {table,...} before the loop, if it has a pass
 function keeping.of(loop, is_strict)

@@ -30,10 +30,20 @@ local changed = ast.changed
 
 -- --- where it pays ---------------------------------------------------------------------------
 
+--- Whether passes of a loop read what earlier ones have stored, or may.
+local function has_flow(node)
+  for _, dependence in ipairs(node.carried or {}) do
+    if dependence.kind == "flow" then return true end
+  end
+  return node.carried == nil
+end
+
 --- Whether rows go through a loop together: it has the same passes in all of them, and does not become vectors in each.
 -- `own`: what differs from row to row, as keys.
 local function goes_together(node, own, real)
-  if node.kind ~= "for" or node.parallel or node.irregular or extrema.of(node, real) then return false end
+  if node.kind ~= "for" or node.parallel or node.irregular or extrema.of(node, real) or not has_flow(node) then
+    return false
+  end
   return not walk.find({ node.from, node.to }, function(part)
     return part.kind == "index" or part.kind == "name" and own[part.variable] ~= nil
   end)

@@ -175,13 +175,8 @@ end
 -- `scalars` can be looked at before the launch; they become keys of `checked`. Others are looked at in the kernel.
 local function mark_divisions(node, is_scalar, checked)
   walk.node(node, function(part)
-    local divisor
-    if part.kind == "binary" and (part.op == "//" or part.op == "%") then divisor = part.right end
-    if part.kind == "call" and part.name == "fmod" then divisor = part.arguments[2] end
-    if not divisor or part.type ~= "int" then return end
-    if divisor.kind == "number" and divisor.value ~= 0 then return end
-    if divisor.kind == "unary" and divisor.op == "-" and divisor.operand.kind == "number"
-      and divisor.operand.value ~= 0 then return end
+    local divisor = ast.zero_divisor(part)
+    if not divisor then return end
     if divisor.kind == "name" and is_scalar[divisor.variable] then
       checked[divisor.variable] = true
     else

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Writes out sequential loops of few passes, each with the place of its pass in place of its variable, as those of a
--- window around a point are: what is left may have no loop in it, so that the loop around becomes vectors, and sums
+--- Writes out sequential loops of few passes, each with the value of its variable written in, as those of a window
+-- around a point are: what is left may have no loop in it, so that the loop around becomes vectors, and sums
 -- stay in registers.
 
 local affine = require("clcompute.loops.tree").affine
@@ -26,8 +26,8 @@ local function length_of(node)
   return length and length <= MOST_PASSES and length or nil
 end
 
---- What a loop's variable is in a pass, from 0 on: a number where that is known.
-local function place_of(node, pass)
+--- The value of a loop's variable in a pass, from 0 on: a number where that is known.
+local function value_in(node, pass)
   local form = affine.of(node.from)
   if #form.terms > 0 then return bounds.plus(node.from, pass * node.step) end
   return ast.node("number", { value = form.constant + pass * node.step, type = "int" })
@@ -48,7 +48,7 @@ local function passes(node, body, rename)
   local list = {}
   for pass = 1, length do
     local suffix = ("_pass%d"):format(pass)
-    local statements = clone.statements(body, { [node.variable] = place_of(node, pass - 1) },
+    local statements = clone.statements(body, { [node.variable] = value_in(node, pass - 1) },
       rename or function(variable) return variable.id .. suffix end)
     table.move(statements, 1, #statements, #list + 1, list)
   end

@@ -157,6 +157,7 @@ function costs.run_of(memory, total, on_device)
   local key = ("%d%s"):format(class_of(total), table.concat(letters))
   memory.runs[key] = memory.runs[key] or { class = class_of(total), choice = on_device, count = 0, untimed = 0,
     doubt = DOUBTED, again = 0 }
+  memory.runs[key].total = total
   return memory.runs[key]
 end
 
@@ -170,13 +171,14 @@ function costs.count(run)
   run.untimed = run.untimed + 1
 end
 
---- Has the choices timed once more that took hardly longer than one that is doubted.
+--- Has a choice that is doubted timed once more, and those that took hardly longer: what is compared was measured in
+-- one state of the machine.
 -- @tparam table memory
 -- @tparam table run the record of the doubted one
 function costs.doubt(memory, run)
   run.untimed, run.doubt = 0, run.doubt * 4
   for _, other in pairs(memory.runs) do
-    if other ~= run and other.class == run.class and (other.seconds or math.huge) * HARDLY_LONGER < run.seconds then
+    if other.class == run.class and (other.pace or math.huge) * HARDLY_LONGER < run.pace then
       other.count, other.again = math.min(other.count, TIMED - AGAIN), AGAIN
     end
   end
@@ -255,7 +257,8 @@ end
 function costs.learn(memory, verdict, took)
   verdict.run.count = verdict.run.count + 1
   if verdict.run.count == 1 then return end
-  verdict.run.seconds = math.min(verdict.run.seconds or took.seconds, took.seconds)
+  local pace = took.seconds / math.max(verdict.run.total, 1) -- of a statement
+  verdict.run.pace = math.min(verdict.run.pace or pace, pace)
   learn_lua(memory, verdict, took.spent)
   local rest = took.seconds
   for index = 0, #verdict.on_device do rest = rest - took.spent[index] end

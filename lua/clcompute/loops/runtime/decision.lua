@@ -142,12 +142,12 @@ local function by_model(state, spec, numbers, facts, device, place, is_small)
   local standing, total = costs.standing(memory, numbers.total), numbers.total
   local run = standing and costs.run_of(memory, total, standing)
   if run and costs.is_doubted(run) then costs.doubt(memory, run) end
-  local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options, standing,
-    costs.once_more(memory, total))
+  local preset = costs.once_more(memory, total)
+  local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options, standing, preset)
   if decision.is_any(verdict.on_device) and not decision.kernels(spec, device, is_small) then
     verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name, is_small))
   end
-  costs.stand(memory, total, verdict.on_device)
+  if not preset then costs.stand(memory, total, verdict.on_device) end
   verdict.run = costs.run_of(memory, total, verdict.on_device)
   return verdict
 end
@@ -200,7 +200,7 @@ function decision.count(spec, run)
   if not run then return false end
   costs.count(run)
   if costs.is_doubted(run) then spec.last = nil end
-  return spec.last == nil
+  return costs.is_doubted(run)
 end
 
 --- The figures of a call whose verdict did not need any, for those who read.

@@ -220,10 +220,26 @@ function ast.may_fail(node)
   return node.is_guarded == true
 end
 
---- Whether Lua may raise an error at a node, whoever decides that: also where an integer divisor may be 0.
+--- Whether Lua takes a value for true whatever it is: a number.
+function ast.is_number(node)
+  return node.type ~= "bool" and not node.is_partial
+end
+
+local DIVISIONS = { ["//"] = true, ["%"] = true }
+
+--- The divisor of a division of integers, at which Lua raises an error where it is 0; nil where it is another number.
+function ast.zero_divisor(node)
+  local divisor
+  if node.kind == "binary" and DIVISIONS[node.op] then divisor = node.right end
+  if node.kind == "call" and node.name == "fmod" then divisor = node.arguments[2] end
+  if not divisor or node.type ~= "int" then return nil end
+  local literal = divisor.kind == "unary" and divisor.op == "-" and divisor.operand or divisor
+  return (literal.kind ~= "number" or literal.value == 0) and divisor or nil
+end
+
+--- Whether Lua may raise an error at a node: data, numbers of the call or a literal may be such that it does.
 function ast.may_raise(node)
-  local divides = node.kind == "binary" and (node.op == "//" or node.op == "%") and node.type == "int"
-  return ast.may_fail(node) or divides and node.right.kind ~= "number"
+  return ast.may_fail(node) or ast.zero_divisor(node) ~= nil
 end
 
 -- --- variables --------------------------------------------------------------------------------

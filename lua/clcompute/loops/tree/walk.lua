@@ -72,6 +72,15 @@ function walk.is_bounded_by(loop, variable)
   return walk.mentions(loop.from, variable) or walk.mentions(loop.to, variable)
 end
 
+--- How many parallel loops are nested perfectly from a node on.
+function walk.width(node)
+  local count = 0
+  while node.kind == "for" and node.parallel and not node.irregular do
+    count, node = count + 1, #node.body == 1 and node.body[1] or {}
+  end
+  return count
+end
+
 --- How deep loops are nested in a node, which may be one itself.
 function walk.depth(node)
   local deepest = 0
