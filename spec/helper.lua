@@ -126,6 +126,31 @@ function helper.matrix(rows, columns, element)
   return list
 end
 
+-- What makes a device one of many work-items, each of which has a pass.
+local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
+
+--- Runs a function of `count` matrices of n rows and n in Lua, compiled for tiles, and for many work-items: all must do
+-- the same. Returns what was compiled.
+function helper.compare_in_all_ways(text, count, n, element)
+  local device, values, compiled, results = helper.device(), {}, {}, {}
+  for k = 1, count do values[k] = helper.matrix(n, n, element) end
+  for i, tiles in ipairs { false, WIDE } do
+    local arguments = {}
+    for k = 1, count do arguments[k] = device:buffer(values[k], "double") end
+    arguments[count + 1], results[i] = n, arguments
+    compiled[i] = assert(require "clcompute.loops".compile(text, { device = device, force = true,
+      tiles = tiles or nil }))
+    compiled[i](table.unpack(arguments))
+  end
+  local arguments = table.move(values, 1, count, 1, {})
+  arguments[count + 1] = n
+  assert(load("return " .. text))()(table.unpack(arguments))
+  for _, buffers in ipairs(results) do
+    for k = 1, count do busted.assert.same(values[k], buffers[k]:read(), text) end
+  end
+  return table.unpack(compiled)
+end
+
 --- Calls what `loops.compile` made with so many of its nests on the device: what stands in place of others runs.
 function helper.call_on_device(count, compiled, ...)
   local decision = require("clcompute.loops.runtime").decision

@@ -337,6 +337,15 @@ helper.describe_each("loops.compile", function(device)
     assert.same({ 150.5, 151.5 }, a)
   end)
 
+  --- Runs a function of two tables in Lua and compiled: both must do the same.
+  local function compare_on_tables(text)
+    local x, y, expected = {}, {}, {}
+    for i = 1, 8 do x[i], y[i], expected[i] = i + 0.0, 100.0 * i, 100.0 * i end
+    assert(load("return " .. text))()(x, expected, 8)
+    assert(loops.compile(text, { device = device, force = true }))(x, y, 8)
+    assert.same(expected, y, text)
+  end
+
   it("takes a local that is true or false for what data may say", function()
     for _, text in ipairs {
       "function(x, y, n) for i = 1, n do local h = x[i] > 5; if h then y[i] = x[i] end end end",
@@ -349,11 +358,7 @@ helper.describe_each("loops.compile", function(device)
       "function(x, y, n) for i = 1, n do y[i] = (not n) and x[i + 1000000] or y[i] end end",
       "function(x, y, n) for i = 1, n do y[i] = (x[i] > 5 and not n) and x[i + 1000000] or y[i] end end",
     } do
-      local x, y, expected = {}, {}, {}
-      for i = 1, 8 do x[i], y[i], expected[i] = i + 0.0, 100.0 * i, 100.0 * i end
-      assert(load("return " .. text))()(x, expected, 8)
-      assert(loops.compile(text, { device = helper.device(), force = true }))(x, y, 8)
-      assert.same(expected, y, text)
+      compare_on_tables(text)
     end
   end)
 
@@ -365,11 +370,7 @@ helper.describe_each("loops.compile", function(device)
       "function(x, y, n) for i = 1, n do y[i] = (i == 1 or i == 2) and x[i] or x[i - 2] end end",
       "function(x, y, n) for i = 1, n do y[i] = i > 1 and x[i - 1] or x[i] end end",
     } do
-      local x, y, expected = {}, {}, {}
-      for i = 1, 8 do x[i], y[i], expected[i] = i + 0.5, 0.0, 0.0 end
-      assert(load("return " .. text))()(x, expected, 8)
-      assert(loops.compile(text, { device = helper.device(), force = true }))(x, y, 8)
-      assert.same(expected, y, text)
+      compare_on_tables(text)
     end
   end)
 

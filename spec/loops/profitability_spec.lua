@@ -223,25 +223,29 @@ describe("a choice", function()
     return is_in_launches
   end
 
-  it("is doubted after some calls: what seemed hardly longer is timed once more", function()
-    local device = helper.device()
+  --- What `choose` says after so many calls each, one after the other, of a new function.
+  local function choices_of(list)
+    local device, answers = helper.device(), {}
     local compiled = assert(loops.compile(SWAPS, { device = device }))
     local a, b = device:random("double", 400), device:zeros("double", 400)
     with_costs(FREE, function()
-      assert.is_false(choose(compiled, a, b, 50, 3e-3))
-      assert.is_true(choose(compiled, a, b, 130, 1e-3))
-      assert.is_true(choose(compiled, a, b, 400, 1e-3))
+      for i, case in ipairs(list) do answers[i] = choose(compiled, a, b, case.calls, case.launches) end
     end)
+    return answers
+  end
+
+  it("is doubted after some calls: what seemed hardly longer is timed once more", function()
+    assert.same({ false, true, true }, choices_of { { calls = 50, launches = 3e-3 }, { calls = 130, launches = 1e-3 },
+      { calls = 400, launches = 1e-3 } })
+  end)
+
+  it("stands again where the other one is slower still", function()
+    assert.same({ false, false }, choices_of { { calls = 50, launches = 2.5e-3 },
+      { calls = 130, launches = 2.5e-3 } })
   end)
 
   it("stays where the other one took far longer", function()
-    local device = helper.device()
-    local compiled = assert(loops.compile(SWAPS, { device = device }))
-    local a, b = device:random("double", 400), device:zeros("double", 400)
-    with_costs(FREE, function()
-      assert.is_false(choose(compiled, a, b, 50, 9e-3))
-      assert.is_false(choose(compiled, a, b, 200, 1e-3))
-    end)
+    assert.same({ false, false }, choices_of { { calls = 50, launches = 9e-3 }, { calls = 200, launches = 1e-3 } })
   end)
 end)
 

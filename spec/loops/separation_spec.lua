@@ -2,31 +2,12 @@
 -- Assignments that have a nest of their own behind the others, and triangles whose loops are moved inwards.
 
 local helper = require "spec.helper"
-local loops = require "clcompute.loops"
 
 local N = 21
 
 describe("separated assignments", function()
-  local device = helper.device()
-  local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
-
-  --- Runs a function in Lua, and compiled for a processor and for many work-items: all must do the same. Returns the
-  -- latter two.
   local function compare(text)
-    local values, compiled = {}, {}
-    for k = 1, 3 do values[k] = helper.matrix(N, N, function() return math.random() - 0.5 end) end
-    for i, tiles in ipairs { false, WIDE } do
-      local buffers = {}
-      for k = 1, 3 do buffers[k] = device:buffer(values[k], "double") end
-      compiled[i] = assert(loops.compile(text, { device = device, force = true, tiles = tiles or nil }))
-      compiled[i](buffers[1], buffers[2], buffers[3], N)
-      compiled[i].results = buffers
-    end
-    assert(load("return " .. text))()(values[1], values[2], values[3], N)
-    for _, run in ipairs(compiled) do
-      for k, buffer in ipairs(run.results) do assert.same(values[k], buffer:read(), text) end
-    end
-    return compiled[1], compiled[2]
+    return helper.compare_in_all_ways(text, 3, N, function() return math.random() - 0.5 end)
   end
 
   it("leave a symmetric product two nests of sums", function()

@@ -2,29 +2,12 @@
 -- Sequential loops that are cut at a pass, and parallel ones made several nests for devices of many work-items.
 
 local helper = require "spec.helper"
-local loops = require "clcompute.loops"
 
 local N = 23
 
 describe("cutting loops", function()
-  local device = helper.device()
-  local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
-
-  --- Runs a function in Lua, on tiles and on a work-item a pass: all must do the same.
   local function compare(text)
-    local function filled() return helper.matrix(N, N, function() return math.random() + 0.5 end) end
-    local values, compiled = { filled(), filled() }, {}
-    for i, tiles in ipairs { false, WIDE } do
-      local f = assert(loops.compile(text, { device = device, force = true, tiles = tiles or nil }))
-      local buffers = { device:buffer(values[1], "double"), device:buffer(values[2], "double") }
-      f(buffers[1], buffers[2], N)
-      compiled[i] = { f = f, buffers = buffers }
-    end
-    assert(load("return " .. text))()(values[1], values[2], N)
-    for _, run in ipairs(compiled) do
-      for i, buffer in ipairs(run.buffers) do assert.same(values[i], buffer:read(), text) end
-    end
-    return compiled[1].f, compiled[2].f
+    return helper.compare_in_all_ways(text, 2, N, function() return math.random() + 0.5 end)
   end
 
   it("leaves the shortest paths parallel loops over rows and columns", function()

@@ -51,7 +51,7 @@ local function shares_of(body, band)
   while first <= last and may_go(body[first]) do first = first + 1 end
   while last >= first and may_go(body[last]) do last = last - 1 end
   local node = body[first]
-  if first == last and node.kind == "for" and node.parallel and not node.irregular then return first, last end
+  if first == last and walk.is_parallel(node) then return first, last end
   if has_lane(body, band) then return 1, #body end
   for _, ends in ipairs { { 1, last }, { first, #body }, { first, last } } do
     if has_lane(table.move(body, ends[1], ends[2], 1, {}), band) then return table.unpack(ends) end
@@ -77,7 +77,7 @@ local function distribute(band, before, behind, state)
   end
   if first > 1 or last < #body then loop.body = table.move(body, first, last, 1, {}) end
   local inner = loop.body[1]
-  if #loop.body == 1 and inner.kind == "for" and inner.parallel and not inner.irregular then
+  if #loop.body == 1 and walk.is_parallel(inner) then
     band[#band + 1] = inner
     distribute(band, before, behind, state)
   end
@@ -91,12 +91,10 @@ local function is_certain(node)
   end)
 end
 
-local function is_parallel_loop(node) return node.kind == "for" and node.parallel and not node.irregular end
-
 --- A nest for each statement of a loop that has a parallel loop in it, and for what is between them; nil where the loop
 -- is not parallel, or has something else than loops and assignments in it.
 local function nests_of(node, state)
-  if not is_parallel_loop(node) or #node.body < 2 or not is_certain(node) then return nil end
+  if not walk.is_parallel(node) or #node.body < 2 or not is_certain(node) then return nil end
   local list, run = {}, {}
   local function flush()
     if #run > 0 then list[#list + 1] = apart(run, { node }, state) end
@@ -104,7 +102,7 @@ local function nests_of(node, state)
   end
   for _, inner in ipairs(node.body) do
     if inner.kind ~= "for" and (inner.kind ~= "assign" or not inner.target.array) then return nil end
-    local is_wide = walk.find({ inner }, is_parallel_loop) ~= nil
+    local is_wide = walk.find({ inner }, walk.is_parallel) ~= nil
     if is_wide then flush() end
     run[#run + 1] = inner
     if is_wide then flush() end
@@ -132,7 +130,7 @@ local function visit(nodes, state)
   local list = {}
   for _, node in ipairs(nodes) do
     local before, behind = {}, {}
-    if node.kind == "for" and node.parallel and not node.irregular and walk.depth(node) >= DEEP then
+    if walk.is_parallel(node) and walk.depth(node) >= DEEP then
       distribute({ node }, before, behind, state)
     elseif node.kind == "for" then
       node.body = visit(node.body, state)

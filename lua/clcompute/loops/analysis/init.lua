@@ -10,6 +10,7 @@ return {
   interchange = require "clcompute.loops.analysis.interchange", -- sequential loops, moved inwards
   isl_text = require "clcompute.loops.analysis.isl_text", -- forms, conditions, sets and maps as isl reads them
   loop_reductions = require "clcompute.loops.analysis.loop_reductions", -- `x = x op e` that alone hinder
+  pass_orders = require "clcompute.loops.analysis.pass_orders", -- passes that may come earlier or later
   pipelines = require "clcompute.loops.analysis.pipelines", -- rows of sequential nests that overlap
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic

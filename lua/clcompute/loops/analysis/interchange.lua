@@ -26,7 +26,7 @@ end
 -- through memory in another order for that.
 local function can_swap(outer, is_wide)
   local inner = not outer.irregular and #outer.body == 1 and outer.body[1]
-  return inner and inner.kind == "for" and inner.parallel and not inner.irregular
+  return inner and walk.is_parallel(inner)
     and (not walk.is_bounded_by(inner, outer.variable)
       or (is_wide or outer.is_separated) and triangle_offset(outer, inner) ~= nil)
 end

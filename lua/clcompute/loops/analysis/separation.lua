@@ -11,7 +11,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local clone = require("clcompute.loops.tree").clone
-local pipelines = require "clcompute.loops.analysis.pipelines"
+local pass_orders = require "clcompute.loops.analysis.pass_orders"
 local walk = require("clcompute.loops.tree").walk
 
 local separation = {}
@@ -21,10 +21,6 @@ local separation = {}
 --- Whether Lua may raise an error at a node, or data decide which passes there are.
 local function is_uncertain(node)
   return ast.may_raise(node) or node.irregular ~= nil
-end
-
-local function mentions_local(nodes)
-  return walk.find(nodes, function(part) return part.kind == "name" and part.variable.role == "local" end) ~= nil
 end
 
 --- How many assignments to elements there are in a nest.
@@ -39,7 +35,7 @@ end
 --- The assignments to elements in innermost loops that are not alone there, without locals, each with the loops around
 -- it: `{ node=, loops= }`.
 local function candidates_of(node, loops, list)
-  if mentions_local { node.from, node.to } then return list end
+  if walk.mentions_local { node.from, node.to } then return list end
   loops = table.move(loops, 1, #loops, 1, {})
   loops[#loops + 1] = node
   local is_innermost = walk.depth(node) == 1
@@ -47,7 +43,7 @@ local function candidates_of(node, loops, list)
     if inner.kind == "for" then
       candidates_of(inner, loops, list)
     elseif is_innermost and #node.body > 1 and inner.kind == "assign" and inner.target.array
-      and not mentions_local { inner } then
+      and not walk.mentions_local { inner } then
       list[#list + 1] = { node = inner, loops = loops }
     end
   end
@@ -87,7 +83,7 @@ end
 local function separate(list, at, analyse, scop, rename, is_wide)
   local node = list[at]
   for _, candidate in ipairs(count_stores(node) > 1 and candidates_of(node, {}, {}) or {}) do
-    if pipelines.may_go_behind(scop, node, candidate.node) then
+    if pass_orders.may_go_behind(scop, node, candidate.node) then
       local before, undo = walk.width(node), move(list, at, candidate, rename)
       scop = analyse()
       if is_better(before, walk.width(node), is_wide) then

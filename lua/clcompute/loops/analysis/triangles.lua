@@ -10,7 +10,7 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local clone = require("clcompute.loops.tree").clone
-local pipelines = require "clcompute.loops.analysis.pipelines"
+local pass_orders = require "clcompute.loops.analysis.pass_orders"
 local walk = require("clcompute.loops.tree").walk
 
 local triangles = {}
@@ -54,7 +54,7 @@ local function next_of(nodes, scop, is_seen)
     if node.kind == "for" then
       local inner = not is_seen[node] and row_of(node)
       is_seen[node] = true
-      if inner and pipelines.may_overlap(scop, node, inner, 0) then return nodes, i, inner end
+      if inner and pass_orders.may_overlap(scop, node, inner, 0) then return nodes, i, inner end
       local list, at, found = next_of(node.body, scop, is_seen)
       if list then return list, at, found end
     end

@@ -75,11 +75,11 @@ local function stores_of(loop, own, is_strict)
     end
     return store.paces ~= nil
   end
-  for i, node in ipairs(loop.body) do
-    for _, store in ipairs(all) do
-      store.place = store.node == node and i or store.place
-      if store.node == node and is_alone(store) then list[#list + 1] = store end
-    end
+  local place_of = {}
+  for i, node in ipairs(loop.body) do place_of[node] = i end
+  for _, store in ipairs(all) do
+    store.place = place_of[store.node]
+    if store.place and is_alone(store) then list[#list + 1] = store end
   end
   return list
 end

@@ -18,7 +18,7 @@ local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
 local keeping = require "clcompute.loops.generation.keeping"
-local pipelines = require("clcompute.loops.analysis").pipelines
+local pass_orders = require("clcompute.loops.analysis").pass_orders
 local walk = require("clcompute.loops.tree").walk
 
 local lockstep = {}
@@ -74,7 +74,7 @@ local function may_interleave(loop, own, real, scop)
       return false
     end
   end
-  return #inner > 0 and pipelines.may_go_together(scop, loop, inner, lockstep.rows)
+  return #inner > 0 and pass_orders.may_go_together(scop, loop, inner, lockstep.rows)
 end
 
 --- Whether rows of a loop are to go side by side: it is parallel, or isl proves that they may.

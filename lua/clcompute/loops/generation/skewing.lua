@@ -10,7 +10,7 @@
 --       a[i + 1][n] = ...
 --     end
 --
--- What order is right `clcompute.loops.analysis.pipelines` finds out. Rows need not begin and end at the same passes.
+-- What order is right `clcompute.loops.analysis.pass_orders` finds out. Rows need not begin and end at the same passes.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -20,7 +20,7 @@ local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local keeping = require "clcompute.loops.generation.keeping"
 local lockstep = require "clcompute.loops.generation.lockstep"
-local pipelines = require("clcompute.loops.analysis").pipelines
+local pass_orders = require("clcompute.loops.analysis").pass_orders
 local walk = require("clcompute.loops.tree").walk
 
 local skewing = {}
@@ -144,7 +144,7 @@ end
 function skewing.apply(nodes, scop)
   return walk.replaced_statements(nodes, function(node)
     local inner = node.kind == "for" and within(node)
-    local behind = inner and pipelines.distance(scop, node, inner, 1, ROWS)
+    local behind = inner and pass_orders.distance(scop, node, inner, 1, ROWS)
     return behind and side_by_side(node, inner, behind)
   end)
 end

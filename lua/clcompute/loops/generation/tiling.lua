@@ -120,11 +120,6 @@ local function written_by(nodes)
   return is_written
 end
 
---- Whether an expression speaks of a local, which may be another one in each pass.
-local function mentions_local(node)
-  return walk.find({ node }, function(part) return part.kind == "name" and part.variable.role == "local" end) ~= nil
-end
-
 --- Whether all that an expression reads is read whenever it is evaluated.
 local function is_unconditional(node)
   return not walk.find({ node }, function(part) return part.op == "and" or part.op == "or" end)
@@ -141,7 +136,7 @@ local function hoist(body, variable)
   local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
   local function replace(node)
     if node.kind ~= "index" or node.checked or not is_written[node.array] or is_past[node.array]
-      or affine.stride(node, variable) ~= 0 or mentions_local(node) then return nil end
+      or affine.stride(node, variable) ~= 0 or walk.mentions_local { node } then return nil end
     local text = lua_text.expression(node)
     if not by_text[text] then
       local name = ast.made_up(("%s_%s_at%d"):format(node.array.id, variable.id, #list + 1), node.type)

@@ -76,7 +76,7 @@ end
 --- Whether statements are parallel loops.
 local function are_parallel(nodes)
   for _, node in ipairs(nodes) do
-    if node.kind ~= "for" or not node.parallel or node.irregular then return false end
+    if not walk.is_parallel(node) then return false end
   end
   return true
 end

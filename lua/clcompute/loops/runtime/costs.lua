@@ -157,7 +157,6 @@ function costs.run_of(memory, total, on_device)
   local key = ("%d%s"):format(class_of(total), table.concat(letters))
   memory.runs[key] = memory.runs[key] or { class = class_of(total), choice = on_device, count = 0, untimed = 0,
     doubt = DOUBTED, again = 0 }
-  memory.runs[key].total = total
   return memory.runs[key]
 end
 
@@ -257,7 +256,7 @@ end
 function costs.learn(memory, verdict, took)
   verdict.run.count = verdict.run.count + 1
   if verdict.run.count == 1 then return end
-  local pace = took.seconds / math.max(verdict.run.total, 1) -- of a statement
+  local pace = took.seconds / math.max(verdict.figures.total, 1) -- of a statement
   verdict.run.pace = math.min(verdict.run.pace or pace, pace)
   learn_lua(memory, verdict, took.spent)
   local rest = took.seconds

@@ -25,14 +25,15 @@ local MEASURED = 1.0 -- of it, where both were measured
 -- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
 -- corrected them; `model`, the same fields, what the model says; `launches`, `has_rounds`, `work`, `items`, `row`,
--- `memory`; of what is Lua in any case `rest`, the operations, and `operation`, seconds for one
+-- `memory`, `total` (statements of the call); of what is Lua in any case `rest`, the operations, and `operation`,
+-- seconds for one
 function profitability.figures(numbers, row, memory)
   local rest = 0
   for _, operations in pairs(numbers.rest) do rest = rest + operations end
   local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
   local passes, waits = numbers.passes or {}, numbers.waits or {}
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
-    operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
+    total = numbers.total, operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
     model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do

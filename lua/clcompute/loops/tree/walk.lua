@@ -72,10 +72,20 @@ function walk.is_bounded_by(loop, variable)
   return walk.mentions(loop.from, variable) or walk.mentions(loop.to, variable)
 end
 
+--- Whether expressions speak of a local, which may be another one in each pass.
+function walk.mentions_local(nodes)
+  return walk.find(nodes, function(part) return part.kind == "name" and part.variable.role == "local" end) ~= nil
+end
+
+--- Whether a node is a loop whose passes may run side by side, and are known before it runs.
+function walk.is_parallel(node)
+  return node.kind == "for" and node.parallel == true and not node.irregular
+end
+
 --- How many parallel loops are nested perfectly from a node on.
 function walk.width(node)
   local count = 0
-  while node.kind == "for" and node.parallel and not node.irregular do
+  while walk.is_parallel(node) do
     count, node = count + 1, #node.body == 1 and node.body[1] or {}
   end
   return count
