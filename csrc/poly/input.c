@@ -60,6 +60,13 @@ const char *clc_checktext(lua_State *L, const char *key) {
   return text;
 }
 
+const char *clc_opttext(lua_State *L, const char *key) {
+  lua_pushstring(L, key);
+  const int absent = lua_rawget(L, -2) == LUA_TNIL;
+  lua_pop(L, 1);
+  return absent ? NULL : clc_checktext(L, key);
+}
+
 lua_Integer clc_checknumber(lua_State *L, const char *key, lua_Integer min, lua_Integer max) {
   push_field(L, key, LUA_TNUMBER);
   int integral;

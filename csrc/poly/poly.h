@@ -66,6 +66,7 @@ void clc_checkinput(lua_State *L, const char *const keys[]);
 
 /* A field of the table on top. */
 const char *clc_checktext(lua_State *L, const char *key);
+const char *clc_opttext(lua_State *L, const char *key); /* NULL where there is none */
 lua_Integer clc_checknumber(lua_State *L, const char *key, lua_Integer min, lua_Integer max);
 int clc_toflag(lua_State *L, const char *key);
 unsigned long clc_optbudget(lua_State *L);

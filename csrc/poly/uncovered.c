@@ -43,12 +43,27 @@ static isl_map *no_access(clc_Analysis *a, const Access *access) {
   return isl_map_subtract(isl_map_copy(example), example);
 }
 
+/* Whether parameters lie in a set wherever the array has elements. */
+static int is_always(isl_set *set, isl_set *extent, isl_set *context) {
+  isl_set *all = isl_set_intersect(isl_set_copy(context), isl_set_params(isl_set_copy(extent)));
+  const isl_bool answer = isl_set_is_subset(all, set);
+  isl_set_free(all);
+  return answer == isl_bool_true;
+}
+
+/* What is read is looked at, which takes longest, where what is written does not tell already. */
 static char *condition(clc_Analysis *a, const Access *access, size_t n, isl_set *extent,
                        isl_set *context) {
   isl_map *none = no_access(a, access);
   isl_map *writes = timed(a, access, n, 1, none);
   isl_map *reads = timed(a, access, n, 0, none);
-  isl_set *uncovered = isl_set_union(left_out(extent, writes), read_early(reads, writes));
+  isl_set *uncovered = left_out(extent, writes);
+  if (is_always(uncovered, extent, context)) {
+    isl_set_free(uncovered);
+    uncovered = isl_set_universe(isl_set_get_space(context));
+  } else {
+    uncovered = isl_set_union(uncovered, read_early(reads, writes));
+  }
   isl_map_free(none);
   isl_map_free(writes);
   isl_map_free(reads);

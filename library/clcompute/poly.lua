@@ -69,7 +69,7 @@ function poly.extremes(input) end
 ---print(poly.overlap { pairs = { { one = "[n] -> { S[i] -> a[i] : i < n }",
 ---  other = "[n] -> { T[i] -> a[i - 1] : i > n }" } } }) --> false
 ---```
----@param input { pairs: { one: string, other: string }[], budget?: integer }
+---@param input { pairs: { one: string, other: string, when?: string }[], budget?: integer } `when`: for which parameters
 ---@return integer|boolean|nil # its position; false: none does; nil: the budget is exceeded
 ---@return string? # a message
 function poly.overlap(input) end

@@ -200,6 +200,22 @@ describe("clcompute.poly", function()
     end)
   end)
 
+  describe("overlap", function()
+    local low = "[n, m] -> { S[i] -> a[i] : i < n }"
+    local high, other = "[n, m] -> { T[i] -> a[i] : i >= m }", "[n] -> { U[i] -> a[i] : i >= n }"
+
+    it("finds the first pair that touches the same", function()
+      assert.is_false(poly.overlap { pairs = { { one = low, other = other } } })
+      assert.equal(2, poly.overlap { pairs = { { one = low, other = other }, { one = low, other = high },
+        { one = high, other = low } } })
+    end)
+
+    it("is asked for some parameters only", function()
+      assert.is_false(poly.overlap { pairs = { { one = low, other = high, when = "[n, m] -> { : n <= m }" } } })
+      assert.equal(1, poly.overlap { pairs = { { one = low, other = high, when = "[n, m] -> { : n <= m + 1 }" } } })
+    end)
+  end)
+
   describe("uncovered", function()
     local extent = "[d] -> { a[x] : 0 <= x < d }"
     local function uncovered(accesses)
@@ -229,6 +245,11 @@ describe("clcompute.poly", function()
       assert.is_false(at "{ T[i] -> [0, i + 1] }")
       assert.equal("true", at "{ T[i] -> [0, i] }")
       assert.equal("true", at "{ T[i] -> [-1, i] }")
+    end)
+
+    it("is always so where elements are left out for certain, whatever is read", function()
+      local inner = { map = "[d] -> { S[i] -> a[i] : 0 < i < d }", schedule = "{ S[i] -> [0, i] }", write = true }
+      assert.equal("true", uncovered { inner, { map = "{ T[i] -> a[2 i] }", schedule = "{ T[i] -> [i, 0] }" } })
     end)
 
     it("is always so without a write", function()

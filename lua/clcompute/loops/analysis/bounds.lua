@@ -163,6 +163,25 @@ function bounds.is_undecided(scop, node, array)
   return false
 end
 
+local function elements_of(access) return table.concat(access.subscripts, ", ") end
+
+--- Whether the statement of a write reads the element before.
+local function is_update(write)
+  for _, access in ipairs(write.statement.accesses) do
+    local is_certain = access.variable == write.variable and not access.write and access.certain and #access.guard == 0
+    if is_certain and elements_of(access) == elements_of(write) then return true end
+  end
+  return false
+end
+
+--- Whether each write of an array is an update: the first of an element needs what the array held before.
+local function is_updated(accesses, array)
+  for _, access in ipairs(accesses) do
+    if access.variable == array and access.write and not is_update(access) then return false end
+  end
+  return true
+end
+
 --- The condition under which a nest needs an array's values.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table node the nest, or a task
@@ -175,6 +194,7 @@ function bounds.needed(scop, node, array, budget)
   local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
   local texts = { extent }
   local accesses, outer = scops.within(scop, node)
+  if is_updated(accesses, array) then return true end
   for _, access in ipairs(accesses) do
     if access.variable == array and (access.must or not access.write) then
       local map = isl_text.access(scop, access, outer)

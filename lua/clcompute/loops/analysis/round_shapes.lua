@@ -128,14 +128,6 @@ local function line_of(access)
   return access.line
 end
 
---- What a function makes of an access where a formula holds, the first time; the same text after that.
-local function text_of(shape, access, formula, make)
-  local texts = shape.loop.texts[access] or {}
-  shape.loop.texts[access], texts[make] = texts, texts[make] or {}
-  texts[make][formula] = texts[make][formula] or make(shape, access, formula)
-  return texts[make][formula]
-end
-
 --- An access where a formula holds, as isl's text.
 local function restricted(shape, access, formula)
   local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", formula }
@@ -151,17 +143,9 @@ local function restricted_later(shape, access, formula)
   return at_other_time(shape, restricted(shape, access, formula))
 end
 
---- The second access of a pair, in any pass, or in those that `order` says.
-local function in_other_pass(shape, access, formula, order)
-  local text = text_of(shape, access, formula, restricted_later)
-  if not order then return text end
-  text = text:gsub(" }$", (" and %s %s %s_later }"):format(shape.time, order, shape.time)) -- both times are parameters
-  return (text:gsub("^%[", "[" .. shape.time .. ", "))
-end
-
 --- Adds a pair of places on the line, and of the elements there, once.
 local function add_pair(shape, line, elements)
-  local key = line.one .. line.other
+  local key = line.one .. line.other .. (line.when or "")
   local known = shape.known[key]
   if not known then
     known = { elements = {}, has = {} }
@@ -171,27 +155,46 @@ local function add_pair(shape, line, elements)
   if not known.has[own] then known.has[own], known.elements[#known.elements + 1] = true, elements end
 end
 
---- Adds the pairs of accesses of two nests one of which writes: `one` and `other` are formulas of where. If `order` is
--- given, only passes of the second that come after those of the first.
-local function add_pairs(shape, a, b, one, other, order)
-  for _, from in ipairs(a.accesses) do
-    for _, to in ipairs(b.accesses) do
-      if from.variable == to.variable and (from.write or to.write) then
-        add_pair(shape,
-          { one = text_of(shape, line_of(from), one, restricted),
-            other = in_other_pass(shape, line_of(to), other, order) },
-          { one = text_of(shape, from, one, restricted), other = in_other_pass(shape, to, other, order) })
+--- What a function makes of a nest's accesses, on the line and of their elements, where a formula holds.
+local function texts_of(shape, place, formula, make)
+  local known = shape.loop.texts
+  local key = formula .. place.position
+  known[make] = known[make] or {}
+  local list = known[make][key] or {}
+  known[make][key] = list
+  for i = #list + 1, #place.accesses do
+    local access = place.accesses[i]
+    list[i] = { access = access, line = make(shape, line_of(access), formula), elements = make(shape, access, formula) }
+  end
+  return list
+end
+
+--- Adds the pairs of accesses of two nests one of which writes, by their texts, in certain passes if `when` is given.
+local function add_pairs(shape, list, others, when)
+  for _, from in ipairs(list) do
+    for _, to in ipairs(others) do
+      if from.access.variable == to.access.variable and (from.access.write or to.access.write) then
+        add_pair(shape, { one = from.line, other = to.line, when = when },
+          { one = from.elements, other = to.elements, when = when })
       end
     end
   end
 end
 
---- Adds the pairs of all nests; `one` and `other` give formulas of a nest.
+--- Passes of one nest, and passes that come after them, of a nest that comes behind it or of any other.
+local function later(shape, is_behind)
+  local time = shape.time
+  return ("[%s, %s_later] -> { : %s %s %s_later }"):format(time, time, time, is_behind and "<=" or "<", time)
+end
+
+--- Adds the pairs of all nests; `one` and `other` give formulas of a nest. If they are ordered, only passes of the
+-- second that come after the first.
 local function add_all(shape, one, other, is_ordered)
   for _, a in ipairs(shape.places) do
+    local list = texts_of(shape, a, one(a), restricted)
     for _, b in ipairs(shape.places) do
-      local order = is_ordered and (a.position < b.position and "<=" or "<") or nil
-      add_pairs(shape, a, b, one(a), other(b), order)
+      add_pairs(shape, list, texts_of(shape, b, other(b), restricted_later),
+        is_ordered and later(shape, a.position < b.position) or nil)
     end
   end
 end
