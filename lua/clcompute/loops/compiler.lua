@@ -81,6 +81,15 @@ local function separation(unit, job)
   end, unit.scop, job.target.is_wide)
 end
 
+--- On GPUs: a processor goes through memory once, not twice.
+local function expansion(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.expansion.apply(unit.tree, function()
+    analyse(unit)
+    return unit.scop
+  end, unit.scop, job.options.mode == "exact" and "double" or "float")
+end
+
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
@@ -258,6 +267,7 @@ local function arguments(unit, job)
     end
   end
   unit.has_twins = next(job.taken.twins) ~= nil
+  for _, array in ipairs(unit.tree.scratch or {}) do unit.arrays[#unit.arrays + 1] = array end
 end
 
 local function ids_of(names)
@@ -289,6 +299,7 @@ local PASSES = {
   { "dependences", dependences }, -- given_up, why the analysis was
   { "triangles", triangles },
   { "separation", separation },
+  { "expansion", expansion },
   { "interchange", interchange },
   { "splitting", splitting },
   { "unrolling", unrolling },
@@ -307,7 +318,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names, arrays and positions of the arguments; deciding; has_twins
+  { "arguments", arguments }, -- names, arrays, also a call's own, and positions of arguments; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }

@@ -73,7 +73,7 @@ local function questions_of(scop)
   local questions = setmetatable({ scop = scop, rows = {}, checks = {}, seen = {} }, Questions)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      for dimension = 1, access.is_array and access.variable.rank or 0 do
+      for dimension = 1, access.is_array and not access.variable.extent and access.variable.rank or 0 do
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")
@@ -190,6 +190,7 @@ end
 -- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest
 -- runs; true or false where it always or never does. Where the budget is exceeded, true
 function bounds.needed(scop, node, array, budget)
+  if array.extent then return false end -- it held nothing
   local poly = require "clcompute.poly"
   local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
   local texts = { extent }

@@ -7,6 +7,7 @@ return {
   selections = require "clcompute.loops.analysis.selections", -- an `if` that only chooses a value, as one assignment
   dependences = require "clcompute.loops.analysis.dependences", -- which loops are parallel, and why others are not
   distribution = require "clcompute.loops.analysis.distribution", -- nests of their own for statements beside deep loops
+  expansion = require "clcompute.loops.analysis.expansion", -- an element of an array for each pass's local
   interchange = require "clcompute.loops.analysis.interchange", -- sequential loops, moved inwards
   isl_text = require "clcompute.loops.analysis.isl_text", -- forms, conditions, sets and maps as isl reads them
   loop_reductions = require "clcompute.loops.analysis.loop_reductions", -- `x = x op e` that alone hinder

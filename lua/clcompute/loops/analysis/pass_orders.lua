@@ -154,14 +154,14 @@ local function later_passes(from, to, outer)
   return list
 end
 
---- Whether all passes of a statement may come behind all others of the loops around it.
+--- Whether all passes of some statements may come behind all others of the loops around them.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table outer the outermost of these loops
--- @tparam table node the statement
-function pass_orders.may_go_behind(scop, outer, node)
+-- @tparam table nodes the statements as keys
+function pass_orders.may_go_behind(scop, outer, nodes)
   local list, moved, others = {}, {}, {}
   for _, access in ipairs(scops.accesses_in(scop, outer)) do
-    table.insert(access.statement.node == node and moved or others, access)
+    table.insert(nodes[access.statement.node] and moved or others, access)
   end
   for _, from in ipairs(moved) do
     local one, names = earlier(scop, from, outer), {}

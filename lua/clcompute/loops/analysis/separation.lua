@@ -83,7 +83,7 @@ end
 local function separate(list, at, analyse, scop, rename, is_wide)
   local node = list[at]
   for _, candidate in ipairs(count_stores(node) > 1 and candidates_of(node, {}, {}) or {}) do
-    if pass_orders.may_go_behind(scop, node, candidate.node) then
+    if pass_orders.may_go_behind(scop, node, { [candidate.node] = true }) then
       local before, undo = walk.width(node), move(list, at, candidate, rename)
       scop = analyse()
       if is_better(before, walk.width(node), is_wide) then

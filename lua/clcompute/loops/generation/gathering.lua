@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Lets a parallel loop be a lane although some elements that it reads lie apart in memory, where the loops within it
--- read them again and again: they are gathered before. Conditions that only choose numbers become choices, of which
+--- Lets a parallel loop be a lane although some elements that it reads lie apart in memory, where they are read again
+-- and again: they are gathered before. Conditions that only choose numbers become choices, of which
 -- compilers make vectors.
 --
 --     for i do for c do if x[i][1] * w[c] < least then least = x[i][1] * w[c] end end end
@@ -17,6 +17,7 @@ local walk = require("clcompute.loops.tree").walk
 local gathering = {}
 
 local MOST = 8 -- elements that are gathered: each has a place for each pass
+local AGAIN = 4 -- times that one of them is read where no loop reads it again and again
 
 local changed = ast.changed
 
@@ -29,14 +30,15 @@ local function is_fixed(node, inside, is_written)
   end)
 end
 
---- The body with locals in place of the elements that jump, and what these are; nil where one cannot be gathered.
+--- The body with locals in place of the elements that jump, what these are, and how often one is read; nil where one
+-- cannot be gathered.
 local function gathered(body, variable)
   local inside, is_written = {}, {}
   walk.nodes(body, function(part)
     if part.kind == "for" or part.kind == "local" then inside[part.variable] = true end
     if part.kind == "assign" and part.target.array then is_written[part.target.array] = true end
   end)
-  local locals, by_text = {}, {}
+  local locals, by_text, reads, most = {}, {}, {}, 0
   local function replace(node)
     if node.kind ~= "index" or affine.stride(node, variable) or not is_fixed(node, inside, is_written) then
       return nil
@@ -46,6 +48,8 @@ local function gathered(body, variable)
       by_text[text] = ast.made_up(("%s_%s_of%d"):format(node.array.id, variable.id, #locals + 1), node.type)
       locals[#locals + 1] = ast.node("local", { variable = by_text[text].variable, value = node }, node)
     end
+    reads[text] = (reads[text] or 0) + 1
+    most = math.max(most, reads[text])
     return by_text[text]
   end
   local function visit(nodes)
@@ -64,19 +68,20 @@ local function gathered(body, variable)
     return list
   end
   local rest = visit(body)
-  return #locals > 0 and #locals <= MOST and rest or nil, locals
+  return #locals > 0 and #locals <= MOST and rest or nil, locals, most
 end
 
 --- What a lane may be made of.
 -- @tparam table loop a `for` node, parallel
 -- @tparam {table,...} body of it
 -- @treturn ?{table,...} statements that go through memory element by element as the loop goes on; nil where they do
--- not, or no loop reads anything again
+-- not, or nothing is read again
 -- @treturn {table,...} locals before them, of elements that lie apart
 function gathering.of(loop, body)
-  if loop.step ~= 1 or walk.depth(loop) < 2 or faults.are_in(body) then return nil end
-  local rest, locals = gathered(body, loop.variable)
-  local units = rest and affine.units(rest, loop.variable)
+  if loop.step ~= 1 or faults.are_in(body) then return nil end
+  local rest, locals, reads = gathered(body, loop.variable)
+  local is_again = reads >= AGAIN or walk.depth(ast.changed(loop, { body = body })) > 1
+  local units = rest and is_again and affine.units(rest, loop.variable)
   if not units then return nil end
   return choices.of(rest, loop.variable.id), locals
 end

@@ -112,9 +112,7 @@ local function locals_of(nodes)
 end
 
 local function sink(loop, body, keeps)
-  local result = sink_list(body, { loop = loop, is_local = locals_of(body), keeps = keeps })
-  if not result then return nil end
-  return result, crossing(result)
+  return sink_list(body, { loop = loop, is_local = locals_of(body), keeps = keeps })
 end
 
 --- The body of a parallel loop with the loop moved inwards, to be the innermost one.
@@ -125,9 +123,11 @@ end
 -- on the pass, or an access would jump
 -- @treturn ?{table,...} the locals of the body that need a place for each pass
 function sinking.sink(loop, body, before)
-  if not affine.units(body, loop.variable) then return nil end
-  local all = table.move(before or {}, 1, before and #before or 0, 1, {})
-  return sink(loop, table.move(body, 1, #body, #all + 1, all), 0)
+  local rest = affine.units(body, loop.variable) and sink(loop, body, 0)
+  if not rest then return nil end
+  local result = sink(loop, before or {}, 0)
+  table.move(rest, 1, #rest, #result + 1, result)
+  return result, crossing(result)
 end
 
 --- The same with the loop around the innermost ones, which then meet again what they share in all its passes.
@@ -135,9 +135,8 @@ end
 function sinking.sink_around(loop, body)
   local is_deep = false
   for _, node in ipairs(body) do is_deep = is_deep or walk.depth(node) > 1 end
-  local result, places = nil, nil
-  if is_deep then result, places = sink(loop, body, 1) end
-  return result and #places == 0 and result or nil
+  local result = is_deep and sink(loop, body, 1)
+  return result and #crossing(result) == 0 and result or nil
 end
 
 return sinking

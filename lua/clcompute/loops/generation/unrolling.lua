@@ -14,7 +14,7 @@ local walk = require("clcompute.loops.tree").walk
 local unrolling = {}
 
 local MOST_PASSES = 16
-local MOST_STATEMENTS = 64
+local MOST_STATEMENTS = 256
 
 local changed = ast.changed
 

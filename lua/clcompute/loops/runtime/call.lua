@@ -10,6 +10,7 @@ local faults = require("clcompute.loops.generation").faults
 local host = require("clcompute.loops.generation").host
 local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
+local lua_text = require("clcompute.loops.tree").lua_text
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local plans = require("clcompute.loops.tree").plan
@@ -62,10 +63,10 @@ end
 local function remember(state, values, arrays, run)
   state.repetition = nil
   if runs_in_lua(run.spec.plan, run.on_device) then return end
-  for _, array in ipairs(arrays) do
-    if not array.buffer or array.is_own then return end
+  for i in ipairs(run.spec.positions) do
+    if not arrays[i].buffer or arrays[i].is_own then return end
   end
-  for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
+  for i in ipairs(run.spec.positions) do arrays[i].memory, arrays[i].buffer = nil, nil end
   run.arrays, run.count, run.generation = arrays, #state.variables, tuning.generation()
   run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK_VALUES)
   state.repetition = run
@@ -86,10 +87,10 @@ local function repeat_call(state, values)
     if not is_same(run.values[i], values[i]) then return false end
   end
   state.repetition = nil -- if a launch fails, it is not what it was
-  for i, array in ipairs(run.arrays) do array.memory = values[run.spec.positions[i]] end
+  for i, position in ipairs(run.spec.positions) do run.arrays[i].memory = values[position] end
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
   check_faults(run.spec, run.kernels, run.numbers)
-  for _, array in ipairs(run.arrays) do array.memory = nil end
+  for i in ipairs(run.spec.positions) do run.arrays[i].memory = nil end
   if not decision.count(run.spec, run.record) then state.repetition = run end
   return true
 end
@@ -305,10 +306,20 @@ local function settle(arrays, ok, message)
   if not ok then error(message, 0) end
 end
 
-local function open_arrays(state, spec, taken, device, is_fenced)
+--- How many elements an array of a call's own has.
+local function extent_of(spec, variable, numbers)
+  spec.extents = spec.extents or {}
+  spec.extents[variable] = spec.extents[variable] or bounds.evaluator(lua_text.expression(variable.extent))
+  return math.max(math.tointeger(spec.extents[variable](numbers)), 0)
+end
+
+local function open_arrays(state, spec, taken, numbers, device, is_fenced)
   local arrays = {}
   for i, array in ipairs(taken.arrays) do
     arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
+  end
+  for i = #arrays + 1, #spec.arrays do
+    arrays[i] = storage.scratch(spec.arrays[i], extent_of(spec, spec.arrays[i], numbers), device, state.counters)
   end
   return arrays
 end
@@ -354,7 +365,7 @@ function call.run(state, values)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"
-  local arrays = open_arrays(state, spec, taken, device, spec.is_fenced or vast ~= nil)
+  local arrays = open_arrays(state, spec, taken, numbers, device, spec.is_fenced or vast ~= nil)
   numbers.is_small = indices.are_small(spec.largest, numbers, spec.names, arrays)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }

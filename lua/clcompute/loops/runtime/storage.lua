@@ -201,8 +201,21 @@ function storage.new(taken, dtype, base, place, counters, is_fenced)
   return storage.coherent(array)
 end
 
+--- An array that a call makes for itself, whose elements are written before they are read, on either side. What
+-- repeats the call goes on with it.
+-- @tparam table variable
+-- @tparam integer count of elements
+-- @tparam Device place
+-- @tparam table counters
+function storage.scratch(variable, count, place, counters)
+  local array = new({ variable = variable, shape = { count } }, variable.element, 1, place, counters)
+  array.table, array.host, array.device, array.home = {}, true, true, "nowhere"
+  return storage.coherent(array)
+end
+
 --- Brings the values home at the end of a call, and lets go of what the call made.
 function storage.settle(array)
+  if array.home == "nowhere" then return end
   if array.home == "host" then
     array:to_host()
   else

@@ -141,6 +141,7 @@ local STATEMENTS = all_with(PLACE, {
     { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
     { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
     { "base", "integer?", "compiler", "the index of an array's first element" },
+    { "scratch", "refs?", "expansion", "arrays that a call makes for itself" },
   },
 })
 
@@ -169,6 +170,7 @@ local VARIABLE = {
   { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
+  { "extent", "node?", "expansion", "of an array that a call makes for itself: how many elements it has" },
   { "is_buffer", "boolean?", "types" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
   { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },

@@ -91,7 +91,7 @@ end
 function clone.renaming(tree)
   local number = 0
   local function see(variable) number = math.max(number, math.tointeger(variable.id:match "_(%d+)$") or 0) end
-  for _, list in ipairs { tree.parameters, tree.captures } do
+  for _, list in ipairs { tree.parameters, tree.captures, tree.scratch } do
     for _, variable in ipairs(list) do see(variable) end
   end
   walk.nodes(tree.body, function(node)
