@@ -23,7 +23,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 1; i < n - 1; i++)
       for (long j = 1; j < n - 1; j++) {
         const long around = now[i - 1][j - 1] + now[i - 1][j] + now[i - 1][j + 1] + now[i][j - 1] + now[i][j + 1]

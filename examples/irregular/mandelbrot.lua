@@ -20,7 +20,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) // threads: i, j
     for (long i = 1; i <= n; i++)
       for (long j = 1; j <= n; j++) {
         const real cx = 3.0 * j / n - 2.25, cy = 3.0 * i / n - 1.5;

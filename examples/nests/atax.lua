@@ -21,4 +21,18 @@ return {
       for (long j = 0; j < n; j++) s = s + a[i][j] * x[j];
       for (long j = 0; j < n; j++) y[j] = y[j] + a[i][j] * s;
     }]],
+  cuda = [[
+    real t[n];
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real s = 0;
+      for (long j = 0; j < n; j++) s = s + a[i][j] * x[j];
+      t[i] = s;
+    }
+    // threads: j
+    for (long j = 0; j < n; j++) {
+      real s = 0;
+      for (long i = 0; i < n; i++) s = s + a[i][j] * t[i];
+      y[j] = s;
+    }]],
 }

@@ -25,4 +25,17 @@ return {
         q[i] = q[i] + a[i][j] * p[j];
       }
     }]],
+  cuda = [[
+    // threads: j
+    for (long j = 0; j < n; j++) {
+      real t = 0;
+      for (long i = 0; i < n; i++) t = t + r[i] * a[i][j];
+      s[j] = t;
+    }
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real t = 0;
+      for (long j = 0; j < n; j++) t = t + a[i][j] * p[j];
+      q[i] = t;
+    }]],
 }

@@ -18,7 +18,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 2; i < n - 2; i++)
       for (long j = 2; j < n - 2; j++) {
         real s = 0;

@@ -25,4 +25,13 @@ return {
       for (long k = 0; k < i; k++) a[i][i] = a[i][i] - a[i][k] * a[i][k];
       a[i][i] = sqrt(a[i][i]);
     }]],
+  cuda = [[
+    for (long k = 0; k < n; k++) {
+      a[k][k] = sqrt(a[k][k]);
+      // threads: i
+      for (long i = k + 1; i < n; i++) a[i][k] = a[i][k] / a[k][k];
+      // threads: i, j
+      for (long i = k + 1; i < n; i++)
+        for (long j = k + 1; j <= i; j++) a[i][j] = a[i][j] - a[i][k] * a[j][k];
+    }]],
 }

@@ -22,7 +22,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j, k
     for (long i = 1; i < n - 1; i++)
       for (long j = 1; j < n - 1; j++)
         for (long k = 1; k < n - 1; k++) {

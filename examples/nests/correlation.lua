@@ -58,4 +58,29 @@ return {
       }
     }
     corr[n - 1][n - 1] = 1;]],
+  cuda = [[
+    // threads: j
+    for (long j = 0; j < n; j++) {
+      real s = 0;
+      for (long i = 0; i < n; i++) s = s + x[i][j];
+      mean[j] = s / n;
+    }
+    // threads: j
+    for (long j = 0; j < n; j++) {
+      real s = 0;
+      for (long i = 0; i < n; i++) s = s + (x[i][j] - mean[j]) * (x[i][j] - mean[j]);
+      s = sqrt(s / n);
+      dev[j] = s <= 0.1 ? 1 : s;
+    }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) x[i][j] = (x[i][j] - mean[j]) / (sqrt((real)n) * dev[j]);
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = i; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + x[k][i] * x[k][j];
+        corr[i][j] = i == j ? 1 : s;
+        corr[j][i] = corr[i][j];
+      }]],
 }

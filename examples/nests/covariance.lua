@@ -42,4 +42,23 @@ return {
         cov[i][j] = cov[i][j] / (n - 1);
         cov[j][i] = cov[i][j];
       }]],
+  cuda = [[
+    // threads: j
+    for (long j = 0; j < n; j++) {
+      real s = 0;
+      for (long i = 0; i < n; i++) s = s + x[i][j];
+      mean[j] = s / n;
+    }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) x[i][j] = x[i][j] - mean[j];
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = i; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + x[k][i] * x[k][j];
+        s = s / (n - 1);
+        cov[i][j] = s;
+        cov[j][i] = s;
+      }]],
 }

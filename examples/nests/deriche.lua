@@ -76,7 +76,7 @@ return {
         y1 = v[i][j];
       }
     }
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) b[i][j] = u[i][j] + v[i][j];
 #pragma omp parallel for
@@ -100,7 +100,7 @@ return {
         y1 = v[i][j];
       }
     }
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) b[i][j] = u[i][j] + v[i][j];]],
 }

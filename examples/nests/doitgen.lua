@@ -26,4 +26,20 @@ return {
         }
         for (long p = 0; p < n; p++) a[r][q][p] = sum[p];
       }]],
+  cuda = [[
+    real product[n][n][n];
+    // threads: r, q, p
+    for (long r = 0; r < n; r++)
+      for (long q = 0; q < n; q++)
+        for (long p = 0; p < n; p++) {
+          real t = 0;
+          for (long s = 0; s < n; s++) t = t + a[r][q][s] * c[s][p];
+          product[r][q][p] = t;
+        }
+    // threads: r, q, p
+    for (long r = 0; r < n; r++)
+      for (long q = 0; q < n; q++)
+        for (long p = 0; p < n; p++) a[r][q][p] = product[r][q][p];
+    // threads: p
+    for (long p = 0; p < n; p++) sum[p] = a[n - 1][n - 1][p];]],
 }

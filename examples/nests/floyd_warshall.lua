@@ -16,7 +16,7 @@ return {
   c = [[
     #define MIN(x, y) ((y) < (x) ? (y) : (x))
     for (long k = 0; k < n; k++)
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 0; i < n; i++)
         for (long j = 0; j < n; j++) path[i][j] = MIN(path[i][j], path[i][k] + path[k][j]);]],
 }

@@ -32,4 +32,21 @@ return {
         for (long i = 0; i < n; i++) a[i][j] = a[i][j] - q[i][k] * r[k][j];
       }
     }]],
+  cuda = [[
+    for (long k = 0; k < n; k++) {
+      {
+        real s = 0;
+        for (long i = 0; i < n; i++) s = s + a[i][k] * a[i][k];
+        r[k][k] = sqrt(s);
+      }
+      // threads: i
+      for (long i = 0; i < n; i++) q[i][k] = a[i][k] / r[k][k];
+      // threads: j
+      for (long j = k + 1; j < n; j++) {
+        real s = 0;
+        for (long i = 0; i < n; i++) s = s + q[i][k] * a[i][j];
+        r[k][j] = s;
+        for (long i = 0; i < n; i++) a[i][j] = a[i][j] - q[i][k] * s;
+      }
+    }]],
 }

@@ -30,14 +30,14 @@ return {
   end,
   c = [[
     for (long t = 0; t < steps; t++) {
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j, k
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++)
           for (long k = 1; k < n - 1; k++)
             b[i][j][k] = 0.125 * (a[i + 1][j][k] - 2 * a[i][j][k] + a[i - 1][j][k])
                          + 0.125 * (a[i][j + 1][k] - 2 * a[i][j][k] + a[i][j - 1][k])
                          + 0.125 * (a[i][j][k + 1] - 2 * a[i][j][k] + a[i][j][k - 1]) + a[i][j][k];
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j, k
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++)
           for (long k = 1; k < n - 1; k++)

@@ -65,4 +65,36 @@ return {
     for (long c = 0; c < 16; c++)
       if (size[c] > 0)
         for (long k = 0; k < 4; k++) centre[c][k] = total[c][k] / size[c];]],
+  cuda = [[
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real least = 1e30;
+      long best = 1;
+      for (long c = 0; c < 16; c++) {
+        real distance = 0;
+        for (long k = 0; k < 4; k++) {
+          const real d = x[i][k] - centre[c][k];
+          distance = distance + d * d;
+        }
+        if (distance < least) {
+          least = distance;
+          best = c + 1;
+        }
+      }
+      nearest[i] = best;
+    }
+    // threads: c, k
+    for (long c = 0; c < 16; c++)
+      for (long k = 0; k < 4; k++) {
+        real s = 0;
+        long count = 0;
+        for (long i = 0; i < n; i++)
+          if (nearest[i] == c + 1) {
+            s = s + x[i][k];
+            count++;
+          }
+        total[c][k] = s;
+        if (k == 0) size[c] = count;
+        if (count > 0) centre[c][k] = s / count;
+      }]],
 }

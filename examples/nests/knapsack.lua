@@ -27,4 +27,17 @@ return {
         }
       }
     }]],
+  cuda = [[
+    for (long i = 0; i < 300; i++) {
+      // threads: j
+      for (long j = 0; j < n; j++) {
+        const long own = weight[i];
+        real most = best[i][j];
+        if (j >= own) {
+          const real with = best[i][j - own] + value[i];
+          most = most < with ? with : most;
+        }
+        best[i + 1][j] = most;
+      }
+    }]],
 }

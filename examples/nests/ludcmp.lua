@@ -54,4 +54,23 @@ return {
       for (long j = i + 1; j < n; j++) w = w - a[i][j] * x[j];
       x[i] = w / a[i][i];
     }]],
+  cuda = [[
+    for (long k = 0; k < n; k++) {
+      // threads: i
+      for (long i = k + 1; i < n; i++) a[i][k] = a[i][k] / a[k][k];
+      // threads: i, j
+      for (long i = k + 1; i < n; i++)
+        for (long j = k + 1; j < n; j++) a[i][j] = a[i][j] - a[i][k] * a[k][j];
+    }
+    // threads: i
+    for (long i = 0; i < n; i++) y[i] = b[i];
+    for (long j = 0; j < n; j++) {
+      // threads: i
+      for (long i = j + 1; i < n; i++) y[i] = y[i] - a[i][j] * y[j];
+    }
+    for (long i = n - 1; i >= 0; i--) {
+      real w = y[i];
+      for (long j = i + 1; j < n; j++) w = w - a[i][j] * x[j];
+      x[i] = w / a[i][i];
+    }]],
 }

@@ -34,4 +34,19 @@ return {
         d[i][j] = d[i][j] * beta;
         for (long k = 0; k < n; k++) d[i][j] = d[i][j] + e[i][k] * c[k][j];
       }]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + alpha * a[i][k] * b[k][j];
+        e[i][j] = s;
+      }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = d[i][j] * beta;
+        for (long k = 0; k < n; k++) s = s + e[i][k] * c[k][j];
+        d[i][j] = s;
+      }]],
 }

@@ -46,4 +46,26 @@ return {
         g[i][j] = 0;
         for (long k = 0; k < n; k++) g[i][j] = g[i][j] + e[i][k] * f[k][j];
       }]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + a[i][k] * b[k][j];
+        e[i][j] = s;
+      }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + c[i][k] * d[k][j];
+        f[i][j] = s;
+      }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < n; k++) s = s + e[i][k] * f[k][j];
+        g[i][j] = s;
+      }]],
 }

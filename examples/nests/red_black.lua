@@ -24,4 +24,13 @@ return {
         for (long i = 1; i < n - 1; i++)
           for (long j = 1 + (i + 1 + colour) % 2; j < n - 1; j += 2)
             a[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]);]],
+  cuda = [[
+    for (long t = 0; t < steps; t++)
+      for (long colour = 0; colour < 2; colour++)
+        // threads: i, p
+        for (long i = 1; i < n - 1; i++)
+          for (long p = 0; p < n / 2; p++) {
+            const int j = 1 + (i + 1 + colour) % 2 + 2 * p;
+            if (j < n - 1) a[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]);
+          }]],
 }

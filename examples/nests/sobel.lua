@@ -18,7 +18,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 1; i < n - 1; i++)
       for (long j = 1; j < n - 1; j++) {
         const real x = a[i - 1][j + 1] + 2 * a[i][j + 1] + a[i + 1][j + 1] - a[i - 1][j - 1] - 2 * a[i][j - 1]

@@ -30,4 +30,14 @@ return {
         }
         c[i][j] = beta * c[i][j] + alpha * b[i][j] * a[i][i] + alpha * s;
       }]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = 0;
+        for (long k = 0; k < i; k++) s = s + b[k][j] * a[i][k];
+        s = beta * c[i][j] + alpha * b[i][j] * a[i][i] + alpha * s;
+        for (long k = i + 1; k < n; k++) s = s + alpha * b[k][j] * a[k][i];
+        c[i][j] = s;
+      }]],
 }

@@ -22,4 +22,12 @@ return {
       for (long k = 0; k < n; k++)
         for (long j = 0; j <= i; j++) c[i][j] = c[i][j] + a[j][k] * alpha * b[i][k] + b[j][k] * alpha * a[i][k];
     }]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j <= i; j++) {
+        real s = c[i][j] * beta;
+        for (long k = 0; k < n; k++) s = s + a[j][k] * alpha * b[i][k] + b[j][k] * alpha * a[i][k];
+        c[i][j] = s;
+      }]],
 }

@@ -21,4 +21,16 @@ return {
         for (long k = i + 1; k < n; k++) b[i][j] = b[i][j] + a[k][i] * b[k][j];
         b[i][j] = alpha * b[i][j];
       }]],
+  cuda = [[
+    real product[n][n];
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = b[i][j];
+        for (long k = i + 1; k < n; k++) s = s + a[k][i] * b[k][j];
+        product[i][j] = alpha * s;
+      }
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) b[i][j] = product[i][j];]],
 }

@@ -24,12 +24,12 @@ return {
   end,
   c = [[
     for (long t = 0; t < steps; t++) {
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++)
           c[i][j] = 2 * b[i][j] - a[i][j]
                     + 0.25 * (b[i - 1][j] + b[i + 1][j] + b[i][j - 1] + b[i][j + 1] - 4 * b[i][j]);
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++) {
           a[i][j] = b[i][j];

@@ -38,4 +38,19 @@ return {
           b[i][j] = b[i][j] - a[i][j] * a[i][j] / b[i - 1][j];
         }
     }]],
+  cuda = [[
+    for (long t = 0; t < steps; t++) {
+      // threads: i
+      for (long i = 0; i < n; i++)
+        for (long j = 1; j < n; j++) {
+          x[i][j] = x[i][j] - x[i][j - 1] * a[i][j] / b[i][j - 1];
+          b[i][j] = b[i][j] - a[i][j] * a[i][j] / b[i][j - 1];
+        }
+      // threads: j
+      for (long j = 0; j < n; j++)
+        for (long i = 1; i < n; i++) {
+          x[i][j] = x[i][j] - x[i - 1][j] * a[i][j] / b[i - 1][j];
+          b[i][j] = b[i][j] - a[i][j] * a[i][j] / b[i - 1][j];
+        }
+    }]],
 }

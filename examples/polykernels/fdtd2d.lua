@@ -24,14 +24,15 @@ return {
   end,
   c = [[
     for (long t = 0; t < steps; t++) {
+      // threads: j
       for (long j = 0; j < n; j++) ey[0][j] = (real)(t + 1);
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 1; i < n; i++)
         for (long j = 0; j < n; j++) ey[i][j] = ey[i][j] - 0.5 * (hz[i][j] - hz[i - 1][j]);
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 0; i < n; i++)
         for (long j = 1; j < n; j++) ex[i][j] = ex[i][j] - 0.5 * (hz[i][j] - hz[i][j - 1]);
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 0; i < n; i++)
         for (long j = 0; j < n; j++)
           hz[i][j] = hz[i][j] - 0.7 * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j]);

@@ -30,4 +30,20 @@ return {
 #pragma omp parallel for
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) w[i] = w[i] + alpha * B[i][j] * x[j];]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) B[i][j] = A[i][j] + u1[i] * v1[j] + u2[i] * v2[j];
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real s = x[i];
+      for (long j = 0; j < n; j++) s = s + beta * B[j][i] * y[j];
+      x[i] = s + z[i];
+    }
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real s = w[i];
+      for (long j = 0; j < n; j++) s = s + alpha * B[i][j] * x[j];
+      w[i] = s;
+    }]],
 }

@@ -20,11 +20,11 @@ return {
   end,
   c = [[
     for (long t = 0; t < steps; t++) {
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++)
           b[i][j] = 0.2 * (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i + 1][j] + a[i - 1][j]);
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = 1; i < n - 1; i++)
         for (long j = 1; j < n - 1; j++) a[i][j] = b[i][j];
     }]],

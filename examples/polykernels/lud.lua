@@ -16,8 +16,9 @@ return {
   end,
   c = [[
     for (long k = 0; k < n; k++) {
+      // threads: j
       for (long j = k + 1; j < n; j++) a[k][j] = a[k][j] / a[k][k];
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
       for (long i = k + 1; i < n; i++)
         for (long j = k + 1; j < n; j++) a[i][j] = a[i][j] - a[i][k] * a[k][j];
     }]],

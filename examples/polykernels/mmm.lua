@@ -16,7 +16,7 @@ return {
     end
   end,
   c = [[
-#pragma omp parallel for
+#pragma omp parallel for // threads: i, j
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) {
         real s = 0.0;

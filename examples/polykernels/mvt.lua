@@ -21,4 +21,17 @@ return {
 #pragma omp parallel for
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) x2[i] = x2[i] + a[j][i] * y2[j];]],
+  cuda = [[
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real s = x1[i];
+      for (long j = 0; j < n; j++) s = s + a[i][j] * y1[j];
+      x1[i] = s;
+    }
+    // threads: i
+    for (long i = 0; i < n; i++) {
+      real s = x2[i];
+      for (long j = 0; j < n; j++) s = s + a[j][i] * y2[j];
+      x2[i] = s;
+    }]],
 }

@@ -27,4 +27,14 @@ return {
         }
         c[i][j] = c[i][j] + a[j][j] * b[i][j];
       }]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = c[i][j];
+        for (long k = 0; k < j - 1; k++) s = s + a[j][k] * b[i][k];
+        s = s + a[j][j] * b[i][j];
+        for (long k = j + 2; k < n; k++) s = s + a[k][j] * b[i][k];
+        c[i][j] = s;
+      }]],
 }

@@ -18,4 +18,12 @@ return {
 #pragma omp parallel for schedule(dynamic, 16)
       for (long j = 0; j < n; j++)
         for (long k = j; k < n; k++) c[j][k] = c[j][k] + a[i][j] * a[i][k];]],
+  cuda = [[
+    // threads: j, k
+    for (long j = 0; j < n; j++)
+      for (long k = j; k < n; k++) {
+        real s = c[j][k];
+        for (long i = 0; i < n; i++) s = s + a[i][j] * a[i][k];
+        c[j][k] = s;
+      }]],
 }

@@ -18,4 +18,16 @@ return {
 #pragma omp parallel for
       for (long j = 0; j < n; j++)
         for (long k = 0; k < i; k++) b[j][k] = b[j][k] + a[i][k] * b[j][i];]],
+  cuda = [[
+    real product[n][n];
+    // threads: j, k
+    for (long j = 0; j < n; j++)
+      for (long k = 0; k < n; k++) {
+        real s = b[j][k];
+        for (long i = k + 1; i < n; i++) s = s + a[i][k] * b[j][i];
+        product[j][k] = s;
+      }
+    // threads: j, k
+    for (long j = 0; j < n; j++)
+      for (long k = 0; k < n; k++) b[j][k] = product[j][k];]],
 }

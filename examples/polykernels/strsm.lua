@@ -24,4 +24,12 @@ return {
           if (k == i + 1) b[j][i] = b[j][i] / a[i][i];
           b[j][k] = b[j][k] - a[i][k] * b[j][i];
         }]],
+  cuda = [[
+    for (long i = 0; i < n - 1; i++) {
+      // threads: j
+      for (long j = 0; j < n; j++) b[j][i] = b[j][i] / a[i][i];
+      // threads: j, k
+      for (long j = 0; j < n; j++)
+        for (long k = i + 1; k < n; k++) b[j][k] = b[j][k] - a[i][k] * b[j][i];
+    }]],
 }

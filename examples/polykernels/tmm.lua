@@ -18,4 +18,12 @@ return {
     for (long i = 0; i < n; i++)
       for (long j = i; j < n; j++)
         for (long k = i; k < n; k++) c[i][j] = c[i][j] + a[i][k] * b[k][j];]],
+  cuda = [[
+    // threads: i, j
+    for (long i = 0; i < n; i++)
+      for (long j = i; j < n; j++) {
+        real s = c[i][j];
+        for (long k = i; k < n; k++) s = s + a[i][k] * b[k][j];
+        c[i][j] = s;
+      }]],
 }

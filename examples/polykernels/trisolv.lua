@@ -21,4 +21,12 @@ return {
         for (long k = 0; k < j; k++) B[j][i] = B[j][i] - L[j][k] * B[k][i];
         B[j][i] = B[j][i] / L[j][j];
       }]],
+  cuda = [[
+    // threads: i
+    for (long i = 0; i < n; i++)
+      for (long j = 0; j < n; j++) {
+        real s = B[j][i];
+        for (long k = 0; k < j; k++) s = s - L[j][k] * B[k][i];
+        B[j][i] = s / L[j][j];
+      }]],
 }
