@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NVIDIA's libraries, beside which `make bench-peers-gpu` measures: products by cuBLAS, systems by
- * cuSOLVER and cuBLAS, arrays by CUB, on memory of CUDA's. Matrices are row-major. What computes
+ * cuSOLVER and cuBLAS, arrays by CUB, nests of loops by kernels that nvcc made and by routines of
+ * cuBLAS, on memory of CUDA's. Matrices are row-major, but where routines are queued. What computes
  * returns the seconds from before the call to the end of the wait; memory that it needs besides
  * is there before.
  */
@@ -10,77 +11,15 @@
 #include <cusolverDn.h>
 
 #include <algorithm>
-#include <ctime>
 
-extern "C" {
-#include <lauxlib.h>
-#include <lua.h>
-}
+#include "cuda_memory.cuh"
+#include "cuda_nests.cuh"
 
-static const char MEMORY[] = "cuda.Memory";
-
-static cublasHandle_t blas;
 static cusolverDnHandle_t solver;
-
-struct Memory {
-  char *bytes;
-  size_t count;
-};
-
-static Memory scratch; /* of one call */
-static char *number;   /* that a call of CUB returns: 16 bytes */
-
-/* --- errors, time, memory ----------------------------------------------------- */
-
-static void check(lua_State *L, cudaError_t code) {
-  if (code != cudaSuccess) luaL_error(L, "CUDA: %s", cudaGetErrorString(code));
-}
-
-static void check(lua_State *L, cublasStatus_t code) {
-  if (code != CUBLAS_STATUS_SUCCESS) luaL_error(L, "cuBLAS: %s", cublasGetStatusString(code));
-}
+static char *number; /* that a call of CUB returns: 16 bytes */
 
 static void check(lua_State *L, cusolverStatus_t code) {
   if (code != CUSOLVER_STATUS_SUCCESS) luaL_error(L, "cuSOLVER: status %d", (int)code);
-}
-
-static double now() {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Waits, and pushes the seconds since the start. */
-static int push_seconds(lua_State *L, double start) {
-  check(L, cudaDeviceSynchronize());
-  lua_pushnumber(L, now() - start);
-  return 1;
-}
-
-static void release(Memory *m) {
-  cudaFree(m->bytes);
-  m->bytes = NULL;
-}
-
-static void allocate(lua_State *L, Memory *m, size_t count) {
-  release(m);
-  check(L, cudaMalloc(&m->bytes, count));
-  m->count = count;
-}
-
-/* At least so many bytes of scratch memory. */
-static char *reserve(lua_State *L, size_t count) {
-  if (scratch.count < count) allocate(L, &scratch, count);
-  return scratch.bytes;
-}
-
-static char *check_memory(lua_State *L, int arg) {
-  return static_cast<Memory *>(luaL_checkudata(L, arg, MEMORY))->bytes;
-}
-
-static bool is_double(lua_State *L, int arg) {
-  static const char *const dtypes[] = {"float", "double", NULL};
-  return luaL_checkoption(L, arg, NULL, dtypes) == 1;
 }
 
 /* open(device): the number of a device of CUDA's; the versions */
@@ -94,35 +33,6 @@ static int cuda_open(lua_State *L) {
   check(L, cublasGetVersion(blas, &products));
   lua_pushfstring(L, "runtime %d, cuBLAS %d, CUB %d", runtime, products, (int)CUB_VERSION);
   return 1;
-}
-
-/* memory(bytes or how many) */
-static int cuda_memory(lua_State *L) {
-  const bool is_text = lua_type(L, 1) == LUA_TSTRING;
-  const size_t count = is_text ? lua_rawlen(L, 1) : (size_t)luaL_checkinteger(L, 1);
-  Memory *m = static_cast<Memory *>(lua_newuserdatauv(L, sizeof *m, 0));
-  m->bytes = NULL;
-  luaL_setmetatable(L, MEMORY);
-  allocate(L, m, count);
-  if (is_text) check(L, cudaMemcpy(m->bytes, lua_tostring(L, 1), count, cudaMemcpyHostToDevice));
-  return 1;
-}
-
-/* string(memory[, count]): its first bytes, all unless said */
-static int cuda_string(lua_State *L) {
-  const Memory *m = static_cast<Memory *>(luaL_checkudata(L, 1, MEMORY));
-  const size_t count = (size_t)luaL_optinteger(L, 2, (lua_Integer)m->count);
-  luaL_argcheck(L, count <= m->count, 2, "more bytes than there are");
-  luaL_Buffer b;
-  char *to = luaL_buffinitsize(L, &b, count);
-  check(L, cudaMemcpy(to, m->bytes, count, cudaMemcpyDeviceToHost));
-  luaL_pushresultsize(&b, count);
-  return 1;
-}
-
-static int memory_gc(lua_State *L) {
-  release(static_cast<Memory *>(luaL_checkudata(L, 1, MEMORY)));
-  return 0;
 }
 
 /* --- cuBLAS --------------------------------------------------------------------- */
@@ -314,9 +224,29 @@ static int cuda_cub(lua_State *L) {
 
 extern "C" __attribute__((visibility("default"))) int luaopen_cuda(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"open", cuda_open},   {"memory", cuda_memory}, {"string", cuda_string},
-      {"gemm", cuda_gemm},   {"axpy", cuda_axpy},     {"dot", cuda_dot},
-      {"solve", cuda_solve}, {"cub", cuda_cub},       {NULL, NULL}};
+      {"open", cuda_open},
+      {"memory", cuda_memory},
+      {"string", cuda_string},
+      {"write", cuda_write},
+      {"gemm", cuda_gemm},
+      {"axpy", cuda_axpy},
+      {"dot", cuda_dot},
+      {"solve", cuda_solve},
+      {"cub", cuda_cub},
+      {"nest", cuda_nest},
+      {"seconds", cuda_seconds},
+      {"queue_copy", cuda_queue_copy},
+      {"queue_gemm", QUEUE(gemm)},
+      {"queue_symm", QUEUE(symm)},
+      {"queue_syrk", QUEUE(syrk)},
+      {"queue_syr2k", QUEUE(syr2k)},
+      {"queue_trmm", QUEUE(trmm)},
+      {"queue_trsm", QUEUE(trsm)},
+      {"queue_gemv", QUEUE(gemv)},
+      {"queue_ger", QUEUE(ger)},
+      {"queue_add", QUEUE(add)},
+      {"queue_scale", QUEUE(scale)},
+      {NULL, NULL}};
   luaL_newmetatable(L, MEMORY);
   lua_pushcfunction(L, memory_gc);
   lua_setfield(L, -2, "__gc");

@@ -44,7 +44,7 @@ build/overhead.so: tools/overhead.c build/clcount_wrap.c
 	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
 # The yardstick of bench-peers-gpu, for the GPU that is here.
-build/cuda.so: tools/cuda.cu
+build/cuda.so: tools/cuda.cu tools/cuda_memory.cuh tools/cuda_nests.cuh
 	@command -v nvcc >/dev/null || { echo "bench-peers-gpu: there is no nvcc in PATH: install NVIDIA's CUDA toolkit" >&2; exit 1; }
 	@mkdir -p $(@D)
 	nvcc -O2 -std=c++17 -arch=native -shared -Xcompiler -fPIC -I$(LUA_INCDIR) -o $@ $< -lcublas -lcusolver

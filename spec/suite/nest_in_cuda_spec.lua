@@ -3,6 +3,7 @@
 
 local helper = require "spec.helper"
 local baseline = require "clcompute.suite.baseline"
+local data = require "clcompute.suite.data"
 local nest_in_cuda = require "clcompute.suite.nest_in_cuda"
 local process = require("clcompute.base").process
 local rows = require "clcompute.suite.polykernels"
@@ -115,6 +116,114 @@ describe("nests in CUDA", function()
           compare(row, in_c, in_cuda, packed, ("%s, n = %d"):format(row.name, n))
         end
       end
+    end
+  end)
+
+  --- Compares texts of their own, where the loops in C and in CUDA are one text.
+  local function compare_own(text, sizes)
+    local row = row_of(text)
+    local in_c <close> = assert(baseline.compile { row })
+    for _, reversed in ipairs { false, true } do
+      local in_cuda <close> = emulated({ row }, reversed)
+      for _, n in ipairs(sizes) do
+        local random = data.generator(helper.seed)
+        local packed = { sizes = { n }, numbers = { 0.5 }, names = { "a", "v" },
+          arrays = { data.pack(data.array({ n, n }, random)), data.pack(data.array({ n }, random)) } }
+        compare(row, in_c, in_cuda, packed, ("n = %d"):format(n))
+      end
+    end
+  end
+
+  it("take bounds that depend on another thread", function()
+    for _, header in ipairs { "j = i; j < n", "j = 0; j <= i", "j = i + 1; j < n", "j = n - 1 - i; j < n" } do
+      compare_own(([[
+        #pragma omp parallel for // threads: i, j
+        for (long i = 0; i < n; i++)
+          for (long %s; j++) a[i][j] = factor * a[i][j] + v[j];]]):format(header), { 1, 2, 31, 33 })
+    end
+  end)
+
+  it("have loops, choices and scalars on the host, and neighbours in a kernel of one thread", function()
+    compare_own([[
+      #define HALF(x) ((x) / 2)
+      const real twice = 2 * factor, other = 1e-3;
+      real sum = 0;
+      for (long k = 0; k < HALF(n); k++) {
+        v[k] = v[k] + other;
+        for (long i = 0; i < n; i++) v[0] += a[i][k];
+        if (k % 2 == 0) {
+#pragma omp parallel for
+          for (long i = k; i < n; i++) v[i] = v[i] - twice * a[i][k];
+        } else if (k > 2) {
+          // threads: i, j
+          for (long i = 0; i < n; i++) {
+            for (long j = 0; j < n; j++)
+              a[i][j] = a[i][j] + k;
+          }
+        } else
+          v[k] = 0;
+      }]], { 1, 5, 34 })
+  end)
+
+  it("have arrays of their own", function()
+    local row = row_of "v[0] = 0;"
+    row.cuda = [[
+      real w[n][n];
+      // threads: i, j
+      for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) w[i][j] = a[j][i];
+      // threads: i, j
+      for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) a[i][j] = w[i][j];]]
+    local in_cuda <close> = emulated({ row }, true)
+    for _, n in ipairs { 3, 35, 2 } do
+      local array = data.array({ n, n }, data.generator(helper.seed))
+      local after = in_cuda:run(row, { sizes = { n }, numbers = { 0.5 }, names = { "a", "v" },
+        arrays = { data.pack(array), data.pack(array[1]) } })
+      local transposed = {}
+      for i = 1, n do
+        transposed[i] = {}
+        for j = 1, n do transposed[i][j] = array[j][i] end
+      end
+      assert.is_true(after.a == data.pack(transposed))
+    end
+  end)
+end)
+
+describe("the source of nests in CUDA", function()
+  local function source(text, dtype) return nest_in_cuda.source({ row_of(text) }, dtype or "double") end
+
+  it("has constants of its type, integers and names as they are", function()
+    local text = source([[
+      // threads: i
+      for (long i = 0; i < 300; i++) v[i] = 0.5 * v[i] + 1e30 - 1.5e-3 + x1 + 2;]], "float")
+    assert.matches("v[i] = 0.5f * v[i] + 1e30f - 1.5e-3f + x1 + 2;", text, 1, true)
+    assert.matches("i < 300", text, 1, true)
+  end)
+
+  it("has arrays that are only read as const", function()
+    local text = source [[
+      // threads: i
+      for (long i = 0; i < n; i++)
+        if (a[i][v[i] == 0] <= 1) v[i] += a[i][0];]]
+    assert.matches("const real *__restrict__ a_, real *__restrict__ v,", text, 1, true)
+  end)
+
+  it("is refused where it would not be a user's", function()
+    for text, message in pairs {
+      ["// threads: i, j\nfor (long i = 0; i < n; i++) { v[i] = 0; for (long j = 0; j < n; j++) a[i][j] = 0; }"] = "of j",
+      ["// threads: j\nfor (long i = 0; i < n; i++) v[i] = 0;"] = "of j",
+      ["#pragma omp parallel for\nfor (long i = 0; i < n; i += 2) v[i] = 0;"] = "counts up by one",
+      ["// threads: i\nv[0] = 1;"] = "counts up by one",
+      ["// threads: i\nfor (long i = 0; i < v[0]; i++) a[i][0] = 0;"] = "bounds the threads of i",
+      ["// threads: i, j\nfor (long i = 0; i < n; i++)\nfor (long j = i % 2; j < n; j++) a[i][j] = 0;"] = "no sums",
+      ["// threads: i, j, k\nfor (long i = 0; i < n; i++)\nfor (long j = 0; j < n; j++)\n"
+        .. "for (long k = i + j; k < n; k++) a[i][j] = 0;"] = "two threads",
+      ["// threads: i, j, k, l\nfor (long i = 0; i < n; i++) v[i] = 0;"] = "3 dimensions",
+      ["const real s = v[0];\n// threads: i\nfor (long i = 0; i < n; i++) v[i] = s;"] = "host reads an array",
+      ["if (v[0] > 0)\n// threads: i\nfor (long i = 0; i < n; i++) v[i] = 0;"] = "decides what is launched",
+    } do
+      helper.raises(message, source, text)
     end
   end)
 end)

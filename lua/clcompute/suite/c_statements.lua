@@ -101,7 +101,8 @@ end
 -- @treturn integer where the text goes on
 function statement(text, at)
   local start, threads = skip(text, at)
-  local word, node, after = text:match("^%a+", start), nil, nil
+  local word = text:match("^%a+", start)
+  local node, after
   if text:find("^#define", start) then
     node, after = { kind = "define" }, text:match("^[^\n]*()", start)
   elseif text:find("^{", start) then

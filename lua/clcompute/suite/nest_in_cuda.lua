@@ -10,105 +10,16 @@
 -- all threads between the least and the largest are launched, and those outside return.
 
 local c_statements = require "clcompute.suite.c_statements"
+local c_text = require "clcompute.suite.c_text"
+local cuda_prelude = require "clcompute.suite.cuda_prelude"
 
 local nest_in_cuda = {}
-
--- What every source starts with.
-local PRELUDE = [[
-#include <algorithm>
-#include <ctime>
-
-/* a[i][j] of arrays whose extents are known when they are called. */
-template <typename T>
-struct Matrix {
-  T *data;
-  int columns;
-  __host__ __device__ T *operator[](int i) const { return data + (long)i * columns; }
-};
-
-template <typename T>
-struct Cube {
-  T *data;
-  int rows, columns;
-  __host__ __device__ Matrix<T> operator[](int i) const {
-    return Matrix<T>{data + (long)i * rows * columns, columns};
-  }
-};
-
-struct Scratch {
-  void *bytes;
-  size_t count;
-};
-
-static void *reserve(Scratch &s, size_t count) {
-  if (s.count >= count) return s.bytes;
-  cudaFree(s.bytes);
-  s.count = cudaMalloc(&s.bytes, count) == cudaSuccess ? count : 0;
-  if (s.count == 0) s.bytes = NULL;
-  return s.bytes;
-}
-
-static double clock_now() {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Waits: the seconds since the start, or an error's number below 0. */
-static double finish(double start) {
-  cudaError_t code = cudaGetLastError();
-  if (code == cudaSuccess) code = cudaDeviceSynchronize();
-  return code == cudaSuccess ? clock_now() - start : -(double)code;
-}
-]]
-
---- How kernels are launched; `head` of `nest_in_cuda.source` stands in for it where there is no nvcc.
-nest_in_cuda.HEAD = [[
-/* As many blocks as cover the threads. */
-template <typename... Parameters, typename... Arguments>
-static void launch(void (*kernel)(Parameters...), int x, int y, int z, dim3 block, Arguments... arguments) {
-  if (x <= 0 || y <= 0 || z <= 0) return;
-  const dim3 grid((x + block.x - 1) / block.x, (y + block.y - 1) / block.y, (z + block.z - 1) / block.z);
-  kernel<<<grid, block>>>(static_cast<Parameters>(arguments)...);
-}
-]]
 
 local BLOCKS = { "dim3(256)", "dim3(32, 8)", "dim3(32, 4, 2)" }
 local AXES = { "x", "y", "z" }
 local WRAPPERS = { nil, "Matrix", "Cube" }
 
--- --- texts ------------------------------------------------------------------------
-
 local function refuse(row, text, ...) error(("%s: " .. text):format(row.name, ...), 0) end
-
-local function mentions(text, name) return text:find("%f[%w_]" .. name .. "%f[^%w_]") ~= nil end
-
-local function has_array(text, array) return text:find("%f[%w_]" .. array.name .. "%s*%[") ~= nil end
-
---- Whether a text assigns to elements of an array.
-local function writes(text, array)
-  for at in text:gmatch("%f[%w_]" .. array.name .. "%s*()%[") do
-    local after = at
-    while text:find("^%s*%[", after) do after = text:match("^%s*%b[]()", after) end
-    local rest = text:sub(after, after + 8)
-    if rest:find "^%s*[-+*/]?=[^=]" or rest:find "^%s*%+%+" or rest:find "^%s*%-%-" then return true end
-  end
-  return false
-end
-
---- Floating constants of single precision: a digit, and a point or an exponent.
-local function in_floats(text)
-  local function mark(number)
-    local is_marked = number:find "[eEf]$" and not number:find "^0x"
-    return not is_marked and number:find "[.eE]" and number .. "f" or nil
-  end
-  return (text:gsub("%f[%w_.]%d[%w.]*[eE][-+]%d+", "%0f"):gsub("%f[%w_.]%d[%w.]*", mark))
-end
-
---- Loops count in `int`.
-local function in_ints(text) return (text:gsub("%f[%w_](for%s*%(%s*)long%f[^%w_]", "%1int")) end
-
-local function replaced(text, name, by) return (text:gsub("%f[%w_]" .. name .. "%f[^%w_]", "(" .. by .. ")")) end
 
 -- --- what a row has ---------------------------------------------------------------
 
@@ -153,7 +64,7 @@ end
 
 --- The array as a parameter, and how the kernel's text gets at its elements.
 local function taken(array, text)
-  local kind = (writes(text, array) and "" or "const ") .. array.type
+  local kind = (c_text.writes(text, array.name) and "" or "const ") .. array.type
   local wrapper = WRAPPERS[#array.extents]
   if not wrapper then return ("%s *__restrict__ %s"):format(kind, array.name) end
   local inner = table.concat(array.extents, ", ", 2)
@@ -173,7 +84,7 @@ local function add_kernel(c, lines, text, extra, range)
     parameters[#parameters + 1], arguments[#arguments + 1] = parameter, argument
   end
   for _, array in ipairs(c.arrays) do
-    if has_array(text, array) then
+    if c_text.has_elements_of(text, array.name) then
       local parameter, wrapper = taken(array, text)
       add(parameter, array.name)
       wrapped[#wrapped + 1] = wrapper
@@ -182,11 +93,11 @@ local function add_kernel(c, lines, text, extra, range)
   all = all .. table.concat(wrapped)
   for _, value in ipairs(extra) do add("const int " .. value.name, value.text) end
   for _, value in ipairs(c.values) do
-    if mentions(all, value.name) then add(("const %s %s"):format(value.type, value.name), value.name) end
+    if c_text.mentions(all, value.name) then add(("const %s %s"):format(value.type, value.name), value.name) end
   end
   local name = ("kernel_%d"):format(#c.kernels + 1)
   c.kernels[#c.kernels + 1] = ("static __global__ void %s(%s) {\n%s\n%s\n  {\n    %s\n  }\n}\n"):format(name,
-    table.concat(parameters, ", "), table.concat(lines, "\n"), table.concat(wrapped, "\n"), in_ints(text))
+    table.concat(parameters, ", "), table.concat(lines, "\n"), table.concat(wrapped, "\n"), c_text.in_ints(text))
   c.host[#c.host + 1] = ("launch(%s, %s, %s);"):format(name, range, table.concat(arguments, ", "))
 end
 
@@ -197,7 +108,7 @@ local function threads_of(c, node)
   for i, name in ipairs(node.threads) do
     if node.kind ~= "for" or node.variable ~= name then refuse(c.row, "no loop of %s is nested perfectly", name) end
     for _, array in ipairs(c.arrays) do
-      if has_array(node.head, array) then refuse(c.row, "an array bounds the threads of %s", name) end
+      if c_text.has_elements_of(node.head, array.name) then refuse(c.row, "an array bounds the threads of %s", name) end
     end
     loops[i], node = node, node.body
     if i < count and node.kind == "block" and #node.list == 1 then node = node.list[1] end
@@ -210,7 +121,7 @@ local function bounds(c, loops, index)
   local loop, outer = loops[index], nil
   local first, past = loop.first, loop.compare == "<=" and ("(%s) + 1"):format(loop.last) or loop.last
   for i = 1, index - 1 do
-    if mentions(first .. " " .. past, loops[i].variable) then
+    if c_text.mentions(first .. " " .. past, loops[i].variable) then
       if outer or loops[i].depends then refuse(c.row, "the bounds of %s depend on two threads", loop.variable) end
       outer = loops[i]
     end
@@ -218,8 +129,8 @@ local function bounds(c, loops, index)
   if not outer then return first, past end
   if (first .. past):find "[^%w_%s+()-]" then refuse(c.row, "the bounds of %s are no sums", loop.variable) end
   local function ends(text, choose)
-    return ("std::%s<int>(%s, %s)"):format(choose, replaced(text, outer.variable, outer.from),
-      replaced(text, outer.variable, ("(%s) - 1"):format(outer.past)))
+    return ("std::%s<int>(%s, %s)"):format(choose, c_text.replaced(text, outer.variable, outer.from),
+      c_text.replaced(text, outer.variable, ("(%s) - 1"):format(outer.past)))
   end
   loop.depends = true
   return ends(first, "min"), ends(past, "max")
@@ -260,7 +171,7 @@ end
 
 local function uses_arrays(c, text)
   for _, array in ipairs(c.arrays) do
-    if has_array(text, array) then return true end
+    if c_text.has_elements_of(text, array.name) then return true end
   end
   return false
 end
@@ -286,7 +197,7 @@ end
 
 --- A statement that the host runs.
 local function on_host(c, node)
-  local function add(text) c.host[#c.host + 1] = in_ints(text) end
+  local function add(text) c.host[#c.host + 1] = c_text.in_ints(text) end
   local function within(part)
     add "{"
     each(c, part.kind == "block" and part.list or { part }, on_host)
@@ -370,10 +281,10 @@ end
 -- @treturn string
 -- @raise for what is not of the form above
 function nest_in_cuda.source(rows, dtype, head)
-  local texts = { head or nest_in_cuda.HEAD, PRELUDE, ("typedef %s real;\n"):format(dtype) }
+  local texts = { head or cuda_prelude.LAUNCH, cuda_prelude.ARRAYS, ("typedef %s real;\n"):format(dtype) }
   for _, row in ipairs(rows) do
     local text = section(row)
-    texts[#texts + 1] = dtype == "float" and in_floats(text) or text
+    texts[#texts + 1] = dtype == "float" and c_text.in_floats(text) or text
   end
   return table.concat(texts, "\n") .. "\n"
 end

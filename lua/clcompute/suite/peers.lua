@@ -280,6 +280,7 @@ local TEXT = "Medians of a call, all that a line compares measured in turns. rat
   .. "must and goal: what it is to reach"
 local OF_OPERATIONS = "; of a group with a mean the mean, and no line below a floor."
 local OF_LOOPS = ". gcc: the same nest in C on one core, products and sums fused in floats, not in doubles. "
+  .. "CUDA: its parallel loops by nvcc, a thread an iteration. "
   .. "Lua: where its sizes are given too, by the time of an inner iteration. launches: kernels of a call."
 
 --- Sections of a document: of operations, and of loop nests.

@@ -85,7 +85,7 @@ end
 local OPEN = {
   OpenBLAS = function(_, threads) return blas.openblas(threads and { threads = threads }) end,
   CLBlast = function() return blas.clblast() end,
-  cuBLAS = cuda.open, cuSOLVER = cuda.open, CUB = cuda.open,
+  cuBLAS = cuda.open, cuSOLVER = cuda.open, CUB = cuda.open, CUDA = cuda.open,
 }
 
 --- What runs a form: its device, or the host in words.
