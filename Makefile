@@ -117,7 +117,8 @@ bench-peers: packages-test
 	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \
 	  bin/clcompute report peers --rows build/peers --device cpu $(PEERS)
 
-# Our operations on an NVIDIA GPU against cuBLAS, cuSOLVER and CUB; three minutes. nvcc compiles what calls them.
+# Our operations on an NVIDIA GPU against cuBLAS, cuSOLVER and CUB, three minutes; and loop nests against the same in
+# CUDA and against cuBLAS (PEERS="--groups nests"). nvcc compiles what calls them.
 bench-peers-gpu: all build/cuda.so
 	@$(ENV) bin/clcompute report peers --rows build/peers-gpu --device nvidia $(PEERS)
 

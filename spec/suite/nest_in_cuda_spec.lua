@@ -53,9 +53,9 @@ local COMPILE = "g++ -O1 -ffp-contract=off -std=c++17 -Werror=narrowing -fPIC -s
 
 --- Compiles rows as CUDA for this processor.
 -- @treturn table with the method `run` of what `baseline.compile` returns
-local function emulated(list, reversed)
+local function emulated(list, reversed, dtype)
   local source, object = os.tmpname(), os.tmpname()
-  write_file(source, nest_in_cuda.source(list, "double", HEAD))
+  write_file(source, nest_in_cuda.source(list, dtype or "double", HEAD))
   local pipe = assert(io.popen(COMPILE:format(reversed and 1 or 0, object, source)))
   local message = pipe:read "a"
   local ok = pipe:close()
@@ -77,6 +77,16 @@ end
 local function row_of(text)
   return { name = "own", parameters = { { "a", "n", "n" }, { "v", "n" }, { "factor", value = 0.5 }, "n" },
     results = { "a", "v" }, c = text }
+end
+
+--- Arguments of a row, packed as dtype.
+local function packed_for(row, n, dtype)
+  local arguments = row.arguments(n, 3, helper.seed)
+  for i, value in ipairs(arguments) do
+    local own = row.parameters[i].integers and "long" or dtype
+    arguments[i] = type(value) == "table" and data.pack(value, own) or value
+  end
+  return baseline.pack(row, arguments)
 end
 
 local function compare(row, in_c, in_cuda, packed, name)
@@ -102,22 +112,23 @@ describe("nests in CUDA", function()
     end
   end)
 
-  it("compute what their loops in C do to the bit, whichever thread is first", function()
-    local list = {}
-    for _, row in ipairs(all_rows()) do
-      if nest_in_cuda.is_parallel(row) then list[#list + 1] = row end
-    end
-    local in_c <close> = assert(baseline.compile(list))
-    for _, reversed in ipairs { false, true } do
-      local in_cuda <close> = emulated(list, reversed)
+  for _, case in ipairs { { "double", false }, { "double", true }, { "float", false } } do
+    local dtype, reversed = table.unpack(case)
+    it(("compute what their loops in C do to the bit: %ss, the %s thread first"):format(dtype,
+      reversed and "last" or "first"), function()
+      local list = {}
+      for _, row in ipairs(all_rows()) do
+        if nest_in_cuda.is_parallel(row) then list[#list + 1] = row end
+      end
+      local in_c <close> = assert(baseline.compile(list, { dtype = dtype }))
+      local in_cuda <close> = emulated(list, reversed, dtype)
       for _, row in ipairs(list) do
         for _, n in ipairs(SIZES) do
-          local packed = baseline.pack(row, row.arguments(n, 3, helper.seed))
-          compare(row, in_c, in_cuda, packed, ("%s, n = %d"):format(row.name, n))
+          compare(row, in_c, in_cuda, packed_for(row, n, dtype), ("%s, n = %d"):format(row.name, n))
         end
       end
-    end
-  end)
+    end)
+  end
 
   --- Compares texts of their own, where the loops in C and in CUDA are one text.
   local function compare_own(text, sizes)
@@ -211,7 +222,7 @@ describe("the source of nests in CUDA", function()
 
   it("is refused where it would not be a user's", function()
     for text, message in pairs {
-      ["// threads: i, j\nfor (long i = 0; i < n; i++) { v[i] = 0; for (long j = 0; j < n; j++) a[i][j] = 0; }"] = "of j",
+      ["// threads: i, j\nfor (long i = 0; i < n; i++) { v[i] = 0; for (long j = 0; j < n; j++) v[j] = 0; }"] = "of j",
       ["// threads: j\nfor (long i = 0; i < n; i++) v[i] = 0;"] = "of j",
       ["#pragma omp parallel for\nfor (long i = 0; i < n; i += 2) v[i] = 0;"] = "counts up by one",
       ["// threads: i\nv[0] = 1;"] = "counts up by one",

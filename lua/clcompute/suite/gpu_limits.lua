@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What is set against NVIDIA's libraries and CUDA on a GPU of NVIDIA's, and how fast it must be and is meant to be:
--- data, of the form that `clcompute.suite.limits` tells. A line that is `quick = false` is left out where little time is
--- to be spent.
+-- data, of the form that `clcompute.suite.limits` tells. A line that is `quick = false` is left out where little time
+-- is to be spent.
 
 local data = require "clcompute.suite.data"
 
@@ -43,7 +43,8 @@ end
 -- Large enough for a GPU, and for C on one core, whose results are the right ones, a second or two.
 local NESTS = {
   { row = "jac", n = 4000000, steps = 50 }, { row = "jac2d", n = 2000, steps = 20 },
-  { row = "adi", n = 2000, steps = 5 }, { row = "fdtd1d", n = 4000000, steps = 50 }, { row = "fdtd2d", n = 2000, steps = 20 }, { row = "gemver", n = 2500 },
+  { row = "adi", n = 2000, steps = 5 }, { row = "fdtd1d", n = 4000000, steps = 50 },
+  { row = "fdtd2d", n = 2000, steps = 20 }, { row = "gemver", n = 2500 },
   { row = "lud", n = 1000 }, { row = "mmm", n = 1500 }, { row = "mvt", n = 3000 }, { row = "ssymm", n = 1000 },
   { row = "ssyr2k", n = 1000 }, { row = "ssyrk", n = 1000 }, { row = "strmm", n = 1000 }, { row = "strsm", n = 1000 },
   { row = "tmm", n = 1000 }, { row = "trisolv", n = 1000 }, { row = "atax", n = 3000 },
