@@ -2,16 +2,16 @@
 --- Nests of loops as CUDA C++, as a user would write them: a thread an iteration of the parallel loops.
 --
 -- It is made of the row's loops in C, or of `cuda`, the same result by loops in the order that a GPU wants
--- (`clcompute.suite.c_statements` reads both). A parallel loop is a kernel, and so are statements with arrays outside
--- of parallel loops, one thread for neighbours together. What holds parallel loops runs on the host. An array that the
--- text declares outside of all loops is made on the device before the clock starts.
+-- (`clcompute.suite.statements_in_c` reads both). A parallel loop is a kernel, and so are statements with arrays
+-- outside of parallel loops, one thread for neighbours together. What holds parallel loops runs on the host. An array
+-- that the text declares outside of all loops is made on the device before the clock starts.
 --
 -- Loops count in `int`, as users of CUDA have it. Bounds of a thread's loop may depend on one other thread, by sums:
 -- all threads between the least and the largest are launched, and those outside return.
 
-local c_statements = require "clcompute.suite.c_statements"
 local c_text = require "clcompute.suite.c_text"
 local cuda_prelude = require "clcompute.suite.cuda_prelude"
+local statements_in_c = require "clcompute.suite.statements_in_c"
 
 local nest_in_cuda = {}
 
@@ -183,7 +183,7 @@ local function each(c, nodes, step)
     pending = {}
   end
   for _, node in ipairs(nodes) do
-    if not c_statements.is_parallel(node) and uses_arrays(c, node.text) then
+    if not statements_in_c.is_parallel(node) and uses_arrays(c, node.text) then
       if node.kind == "plain" and declare(c, node) then refuse(c.row, "the host reads an array: %s", node.text) end
       pending[#pending + 1] = node.text
     else
@@ -204,7 +204,7 @@ local function on_host(c, node)
     add "}"
   end
   if node.threads then return launch_loop(c, node) end
-  if not c_statements.is_parallel(node) then
+  if not statements_in_c.is_parallel(node) then
     if node.kind == "plain" then declare(c, node) end
     return add(node.text)
   end
@@ -248,7 +248,7 @@ extern "C" double %s(const long *sizes, const double *numbers, void *const *arra
 local function section(row)
   local arrays, values, host = parameters_of(row)
   local c = { row = row, arrays = arrays, values = values, host = host, kernels = {}, before = {} }
-  local rest, macros = sorted(c, c_statements.read(nest_in_cuda.text(row)))
+  local rest, macros = sorted(c, statements_in_c.read(nest_in_cuda.text(row)))
   c.host[#c.host + 1] = "const double started = clock_now();"
   each(c, rest, on_host)
   return table.concat({ ("namespace in_%s {"):format(row.name), table.concat(c.before, "\n"),
@@ -267,8 +267,8 @@ function nest_in_cuda.text(row) return row.cuda or row.c end
 -- @tparam table row
 -- @treturn boolean
 function nest_in_cuda.is_parallel(row)
-  for _, node in ipairs(c_statements.read(nest_in_cuda.text(row))) do
-    if c_statements.is_parallel(node) then return true end
+  for _, node in ipairs(statements_in_c.read(nest_in_cuda.text(row))) do
+    if statements_in_c.is_parallel(node) then return true end
   end
   return false
 end

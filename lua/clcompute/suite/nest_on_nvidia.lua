@@ -3,8 +3,8 @@
 
 local baseline = require "clcompute.suite.baseline"
 local nest_check = require "clcompute.suite.nest_check"
-local nest_in_cuda = require "clcompute.suite.nest_in_cuda"
 local nest_in_cublas = require "clcompute.suite.nest_in_cublas"
+local nest_in_cuda = require "clcompute.suite.nest_in_cuda"
 local polykernels = require "clcompute.suite.polykernels"
 local process = require("clcompute.base").process
 local write_file = require("clcompute.base").write_file

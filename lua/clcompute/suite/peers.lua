@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- `clcompute report peers`: our operations and those of other libraries, measured in turns and checked: on a GPU of
--- NVIDIA's beside cuBLAS, cuSOLVER and CUB, elsewhere beside OpenBLAS, CLBlast and C.
+-- NVIDIA's beside cuBLAS, cuSOLVER, CUB and CUDA, elsewhere beside OpenBLAS, CLBlast and C.
 --
 -- OpenBLAS counts with one thread and with as many as there are cores, and the faster one is the peer. Its idle threads
 -- spin for a tenth of a second after a call and would take a core from whatever is measured next: every run waits for

@@ -7,9 +7,9 @@
 -- order: { name, extent, ... } an array (with `low`, `high` of its random elements, or `dominant`: a diagonal that
 -- dominates; or with `integers`, a function of a place, n and a generator, of elements that are 64-bit integers),
 -- { name, value= } a number, or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and
--- full; `run`, the nest; `c`, its loops in C on arrays from 0, of the type `real`; `cuda`, those for CUDA where that
--- needs another order (`clcompute.suite.nest_in_cuda`); `has_transcendental`: it calls `exp` or `log`, whose last digits
--- are the device's own.
+-- full; `run`, the nest; `c`, its loops in C on arrays from 0, of the type `real`; `cuda`, those for CUDA where it
+-- needs another order (`clcompute.suite.nest_in_cuda`); `has_transcendental`: it calls `exp` or `log`, whose last
+-- digits are the device's own.
 
 local data = require "clcompute.suite.data"
 

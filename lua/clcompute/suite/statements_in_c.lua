@@ -11,7 +11,7 @@
 -- A loop is parallel that stands under `#pragma omp parallel for`, or under a comment `// threads: i, j`, which may end
 -- the line of the pragma: perfectly nested loops, outermost first, all of which are parallel.
 
-local c_statements = {}
+local statements_in_c = {}
 
 local statement -- for what stands within a statement
 
@@ -84,7 +84,7 @@ end
 
 local function block(text, at)
   local inner, after = text:match("^(%b{})()", at)
-  return { kind = "block", list = c_statements.read(inner:sub(2, -2)) }, after
+  return { kind = "block", list = statements_in_c.read(inner:sub(2, -2)) }, after
 end
 
 --- Up to the semicolon; of a function up to the end of its block.
@@ -124,7 +124,7 @@ end
 -- @string text
 -- @treturn table
 -- @raise for what it cannot read, and where a mark of a parallel loop stands before anything else
-function c_statements.read(text)
+function statements_in_c.read(text)
   local list, at = {}, 1
   while skip(text, at) <= #text do list[#list + 1], at = statement(text, at) end
   return list
@@ -133,12 +133,12 @@ end
 --- Whether a statement is a parallel loop, or holds one.
 -- @tparam table node
 -- @treturn boolean
-function c_statements.is_parallel(node)
+function statements_in_c.is_parallel(node)
   if node.threads then return true end
   for _, part in ipairs(node.list or { node.body, node.otherwise }) do
-    if c_statements.is_parallel(part) then return true end
+    if statements_in_c.is_parallel(part) then return true end
   end
   return false
 end
 
-return c_statements
+return statements_in_c
