@@ -53,10 +53,14 @@ local function repeated(made, device, calls, spin)
   end
 end
 
---- Makes a candidate wait for each of its calls.
+--- Makes a candidate wait for each of its calls, and for its data before.
 local function waited(made, device)
-  local call = made.fn
+  local call, reset = made.fn, made.reset
   made.split = false
+  made.reset = reset and function()
+    reset()
+    device:wait()
+  end
   made.fn = call and function()
     local seconds = call()
     if made.timed then return seconds end

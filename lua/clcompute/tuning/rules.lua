@@ -309,8 +309,8 @@ local MOST_LANE = 4096 -- passes that a work-item keeps numbers of in its privat
 local MOST_DEPTH = 64 -- passes of a slice in local memory
 
 local LOOPS = { kernel = true, vector = true, rows = true, columns = true, lane = true, block = true, least = true,
-  small = true, blocks = true, passes = true, cache = true, jam = true, group = true, depth = true, units = true,
-  where = true }
+  small = true, blocks = true, passes = true, cache = true, jam = true, group = true, depth = true, few = true,
+  units = true, where = true }
 
 local function check_loops(row)
   for name in pairs(row) do check(LOOPS[name], "there is no number '%s'", name) end
@@ -324,6 +324,7 @@ local function check_loops(row)
   integer(row, "cache", 1, 1 << 40)
   if row.kernel == "items" then integer(row, "group", 1, MANY) end
   if row.depth ~= nil then integer(row, "depth", 1, MOST_DEPTH) end
+  if row.few ~= nil then integer(row, "few", 0, 1 << 40) end
 end
 
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),

@@ -43,22 +43,53 @@ end
 
 local sum_of
 
---- What a term counts, by a name; nil for a quotient of a variable of the band.
+--- Whether a term is a quotient of a variable of the band.
+local function is_bent(term, ends)
+  return term.quotient ~= nil and affine.has_term(term.quotient, function(inner) return ends[inner.variable] end)
+end
+
+--- What a term counts, by a name.
 local function name_of(term, ends)
   if term.variable then return term.variable.id end
   if term.array then return size_of(term.array, term.dimension) end
-  if affine.has_term(term.quotient, function(inner) return ends[inner.variable] end) then return nil end
   return ("((%s) // %d)"):format(text_of(sum_of(term.quotient, ends)), term.divisor)
+end
+
+--- A multiple of `e % c`, of which a form has `e - c * (e // c)`, as a sum without e: a variable of the band of its own.
+-- nil where it is a multiple of the quotient alone.
+local function remainder_of(term, ends)
+  local times = -term.coefficient // term.divisor
+  local dividend = sum_of(term.quotient, ends)
+  if not dividend or times * term.divisor ~= -term.coefficient then return nil end
+  local name, variable = ("rest_%s_%d"):format(text_of(dividend), term.divisor), {}
+  ends[variable] = { constant(0), constant(term.divisor - 1) }
+  return add({ constant = 0, terms = { [name] = { coefficient = times, variable = variable } } }, -times, dividend)
+end
+
+--- Whether a sum has a remainder and its dividend, which may be anything beside it.
+local function has_loose(sum, before, dividend)
+  for name in pairs(dividend.terms) do
+    if sum.terms[name] and not before.terms[name] then return true end
+  end
+  return false
 end
 
 --- An affine form as a sum, or nil.
 function sum_of(form, ends)
   local sum = constant(form.constant)
   for _, term in ipairs(form.terms) do
-    local name = name_of(term, ends)
-    if not name then return nil end
-    local before = sum.terms[name] and sum.terms[name].coefficient or 0 -- n // 2 + n % 2 has one quotient twice
-    sum.terms[name] = { coefficient = before + term.coefficient, variable = term.variable }
+    if not is_bent(term, ends) then
+      local name = name_of(term, ends)
+      sum = add(sum, term.coefficient, { constant = 0, terms = { [name] = { coefficient = 1, variable = term.variable } } })
+    end
+  end
+  for _, term in ipairs(form.terms) do
+    if is_bent(term, ends) then
+      local rest = remainder_of(term, ends)
+      local both = rest and add(sum, 1, rest)
+      if not both or has_loose(both, sum, sum_of(term.quotient, ends)) then return nil end
+      sum = both
+    end
   end
   return sum
 end

@@ -203,6 +203,9 @@ local function print_kernels(nest, context, texts)
   if not nest.accumulators then
     local print = nest.behind and pipelining.print or nest.tiles and tile_kernels.print or print_items
     texts[#texts + 1] = kernel_of(nest, nest.name, context, print)
+    if nest.tiles and nest.tiles.is_wide and nest.tiles.size.few > 0 then
+      texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, tile_kernels.print_single)
+    end
     return
   end
   texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)

@@ -183,10 +183,26 @@ function launches.launch(name, range, nest, output)
   add(output, "launch(%s)", table.concat(texts, ", "))
 end
 
-local function print_items(kernel, sizes, output)
+-- Work-items of a group of one dimension on a GPU, where there are many: smaller ones take longer to begin.
+local BROAD, MANY = 256, 1 << 16
+
+--- The range of a nest of one dimension.
+local function print_line_range(kernel, size, output)
+  add(output, "local size = %s", size)
+  add(output, "local group = wide and size >= %d and %d or %d", MANY, BROAD, kernel.group[1])
+  return "{ global = { -(-size // group) * group }, group = { group } }"
+end
+
+--- The range of a work-item a pass.
+local function print_items_range(kernel, sizes, output)
+  if #sizes == 1 then return print_line_range(kernel, sizes[1], output) end
   local global = kernel.is_task and { "1" } or {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
-  local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+  return ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+end
+
+local function print_items(kernel, sizes, output)
+  local range = print_items_range(kernel, sizes, output)
   launches.launch(("kernels[%d]"):format(kernel.index), range, kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end

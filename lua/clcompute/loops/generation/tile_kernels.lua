@@ -200,6 +200,22 @@ local function print_item(tiles, output)
     conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
 end
 
+--- Prints the kernel of a work-item a pass, of the same parameters.
+-- @tparam table nest whose `tiles` are `is_wide`
+-- @tparam table output
+function tile_kernels.print_single(nest, output)
+  local order, context = nest.tiles.order, output.context
+  output.depth = 1
+  for i, node in ipairs(order) do
+    local id = node.variable.id
+    add(output, ("const long %s = %s_origin + (long)get_global_id(%d);"):format(id, id, #order - i), node)
+    add(output, ("if (%s < %s || %s > %s) return;"):format(id, c_expression.plain(node.from, context), id,
+      c_expression.plain(node.to, context)))
+  end
+  output.depth = 0
+  c_statements.body(nest.tiles.body, output)
+end
+
 -- --- blocks ---------------------------------------------------------------------------------
 
 local changed = ast.changed

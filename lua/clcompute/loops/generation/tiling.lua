@@ -93,7 +93,8 @@ local CLASSES = {
   -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
   -- neighbours
   wide = function(row)
-    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group, depth = row.depth or 1 }
+    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group, depth = row.depth or 1,
+      few = row.few or 0 }
   end,
 }
 

@@ -3,6 +3,8 @@
 --- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
 -- a round has.
 
+local walk = require("clcompute.loops.tree").walk
+
 local launchers = {}
 
 local function round_up(n, multiple)
@@ -17,19 +19,43 @@ Blocks.__index = Blocks
 local Groups = {}
 Groups.__index = Groups
 
---- A nest on a GPU: the work-items of a group are side by side.
+local TRIANGLE = 6 -- times as many passes are few of a triangle, of whose tiles most are not whole
+local ACROSS, DOWN = 64, 4 -- work-items of a group, if each has a pass
+
+local function is_triangle(order)
+  for _, node in ipairs(order) do
+    for _, other in ipairs(order) do
+      if walk.is_bounded_by(node, other.variable) then return true end
+    end
+  end
+  return false
+end
+
+local function range_of(across, down, dimensions)
+  return { global = {}, group = { across, dimensions > 1 and down or nil, dimensions == 3 and 1 or nil } }
+end
+
+--- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, each has a work-item.
 local function groups_of(nest, program)
-  local size = nest.tiles.size
-  local group = size.group
-  return setmetatable({ kernel = program:kernel(nest.name), group = group, tile = {},
-    columns = group * size.columns_at_once, rows = group * size.rows_at_once,
-    range = { global = {}, group = { group, group, #nest.tiles.order == 3 and 1 or nil } } }, Groups)
+  local size, order = nest.tiles.size, nest.tiles.order
+  local few = size.few * (is_triangle(order) and TRIANGLE or 1)
+  return setmetatable({ tiled = program:kernel(nest.name), group = size.group, tile = {}, few = few,
+    single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, DOWN, #order),
+    columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,
+    range = range_of(size.group, size.group, #order) }, Groups)
 end
 
 function Groups:share(x, y, z)
-  local global, group = self.range.global, self.group
-  global[1], global[2], global[3] = -(-x // self.columns) * group, -(-y // self.rows) * group, z
-  return self.range, self.tile
+  local is_few = x * (y or 1) * (z or 1) < self.few
+  local range = is_few and self.single_range or self.range
+  local global, group = range.global, range.group
+  self.kernel = is_few and self.single or self.tiled
+  if is_few then
+    global[1], global[2], global[3] = round_up(x, group[1]), y and round_up(y, group[2]), z
+  else
+    global[1], global[2], global[3] = -(-x // self.columns) * group[1], -(-y // self.rows) * group[1], z
+  end
+  return range, self.tile
 end
 
 local Pipeline = {}
