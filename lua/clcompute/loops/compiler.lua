@@ -82,6 +82,15 @@ local function separation(unit, job)
 end
 
 --- On GPUs: a processor goes through memory once, not twice.
+local function preserving(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.preserving.apply(unit.tree, function()
+    analyse(unit)
+    return unit.scop
+  end, unit.scop)
+end
+
+--- On GPUs, too.
 local function expansion(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
   analysis.expansion.apply(unit.tree, function()
@@ -298,6 +307,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "triangles", triangles },
+  { "preserving", preserving },
   { "separation", separation },
   { "expansion", expansion },
   { "interchange", interchange },

@@ -73,7 +73,8 @@ local QUICK = 2 -- n and steps of a quick line are divided by it
 local SETTLED = 15 -- rounds, of which the first four find out where a function runs best
 
 local function nest_line(row, n, steps)
-  return { row = row, n = n, steps = steps, rounds = SETTLED, label = ("%s %d%s"):format(row, n, steps and " x " .. steps or "") }
+  local label = ("%s %d%s"):format(row, n, steps and " x " .. steps or "")
+  return { row = row, n = n, steps = steps, rounds = SETTLED, label = label }
 end
 
 --- Lines with their quick ones; all, or those of the names.

@@ -6,7 +6,7 @@
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local lua_text = require("clcompute.loops.tree").lua_text
 local scops = require "clcompute.loops.analysis.scop"
-local size_of = require("clcompute.loops.tree").ast.size
+local ast = require("clcompute.loops.tree").ast
 
 local bounds = {}
 
@@ -73,7 +73,7 @@ local function questions_of(scop)
   local questions = setmetatable({ scop = scop, rows = {}, checks = {}, seen = {} }, Questions)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      for dimension = 1, access.is_array and not access.variable.extent and access.variable.rank or 0 do
+      for dimension = 1, access.is_array and not ast.is_scratch(access.variable) and access.variable.rank or 0 do
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")
@@ -139,7 +139,7 @@ end
 function bounds.describe(scop, check, values)
   local reached = bounds.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
-    or (" of %d"):format(values[size_of(check.array, check.dimension)] + scop.base - 1)
+    or (" of %d"):format(values[ast.size(check.array, check.dimension)] + scop.base - 1)
   return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end
@@ -190,7 +190,7 @@ end
 -- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest
 -- runs; true or false where it always or never does. Where the budget is exceeded, true
 function bounds.needed(scop, node, array, budget)
-  if array.extent then return false end -- it held nothing
+  if ast.is_scratch(array) then return false end -- it held nothing
   local poly = require "clcompute.poly"
   local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
   local texts = { extent }

@@ -154,28 +154,47 @@ local function later_passes(from, to, outer)
   return list
 end
 
---- Whether all passes of some statements may come behind all others of the loops around them.
--- @tparam table scop of `clcompute.loops.analysis.scop`
--- @tparam table outer the outermost of these loops
--- @tparam table nodes the statements as keys
-function pass_orders.may_go_behind(scop, outer, nodes)
-  local list, moved, others = {}, {}, {}
-  for _, access in ipairs(scops.accesses_in(scop, outer)) do
-    table.insert(nodes[access.statement.node] and moved or others, access)
-  end
-  for _, from in ipairs(moved) do
+--- Whether none of some accesses touches in a later pass what others have touched before, one of both writing.
+local function are_apart(scop, outer, before, behind)
+  local list = {}
+  for _, from in ipairs(before) do
     local one, names = earlier(scop, from, outer), {}
     for depth = depth_of(from, outer), #from.statement.loops do
       names[#names + 1] = from.statement.loops[depth].variable.id .. "_before"
     end
-    for _, to in ipairs(others) do
+    for _, to in ipairs(behind) do
       for _, formulas in ipairs(from.variable == to.variable and (from.write or to.write)
         and later_passes(from, to, outer) or {}) do
         list[#list + 1] = { one = one, other = isl_text.access(scop, to, #to.statement.loops, formulas, names) }
       end
     end
   end
-  return #moved > 0 and (#list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false)
+  return #list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
+end
+
+--- Whether all passes of some statements may come behind all others of the loops around them.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table outer the outermost of these loops
+-- @tparam table nodes the statements as keys
+function pass_orders.may_go_behind(scop, outer, nodes)
+  local moved, others = {}, {}
+  for _, access in ipairs(scops.accesses_in(scop, outer)) do
+    table.insert(nodes[access.statement.node] and moved or others, access)
+  end
+  return #moved > 0 and are_apart(scop, outer, moved, others)
+end
+
+--- Whether an element that is read in a nest is never one that the nest has stored before.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table outer the outermost loop of the nest
+-- @tparam table node the index that reads
+function pass_orders.reads_old(scop, outer, node)
+  local reads, writes = {}, {}
+  for _, access in ipairs(scops.accesses_in(scop, outer)) do
+    if access.variable == node.array and access.write then writes[#writes + 1] = access end
+    if access.node == node and not access.write then reads[#reads + 1] = access end
+  end
+  return #reads > 0 and are_apart(scop, outer, writes, reads)
 end
 
 return pass_orders

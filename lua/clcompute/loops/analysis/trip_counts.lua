@@ -41,6 +41,11 @@ local function text_of(sum)
   return (table.concat(parts, " + "):gsub("%+ %-", "- "))
 end
 
+--- A multiple of one term as a sum.
+local function single(name, variable, coefficient)
+  return { constant = 0, terms = { [name] = { coefficient = coefficient, variable = variable } } }
+end
+
 local sum_of
 
 --- Whether a term is a quotient of a variable of the band.
@@ -63,7 +68,7 @@ local function remainder_of(term, ends)
   if not dividend or times * term.divisor ~= -term.coefficient then return nil end
   local name, variable = ("rest_%s_%d"):format(text_of(dividend), term.divisor), {}
   ends[variable] = { constant(0), constant(term.divisor - 1) }
-  return add({ constant = 0, terms = { [name] = { coefficient = times, variable = variable } } }, -times, dividend)
+  return add(single(name, variable, times), -times, dividend)
 end
 
 --- Whether a sum has a remainder and its dividend, which may be anything beside it.
@@ -79,8 +84,7 @@ function sum_of(form, ends)
   local sum = constant(form.constant)
   for _, term in ipairs(form.terms) do
     if not is_bent(term, ends) then
-      local name = name_of(term, ends)
-      sum = add(sum, term.coefficient, { constant = 0, terms = { [name] = { coefficient = 1, variable = term.variable } } })
+      sum = add(sum, 1, single(name_of(term, ends), term.variable, term.coefficient))
     end
   end
   for _, term in ipairs(form.terms) do

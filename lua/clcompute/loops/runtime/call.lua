@@ -306,11 +306,14 @@ local function settle(arrays, ok, message)
   if not ok then error(message, 0) end
 end
 
---- How many elements an array of a call's own has.
-local function extent_of(spec, variable, numbers)
+--- The shape of an array of a call's own.
+local function shape_of(spec, variable, numbers, arrays)
+  for i, other in ipairs(spec.arrays) do
+    if other == variable.like then return arrays[i].shape end
+  end
   spec.extents = spec.extents or {}
   spec.extents[variable] = spec.extents[variable] or bounds.evaluator(lua_text.expression(variable.extent))
-  return math.max(math.tointeger(spec.extents[variable](numbers)), 0)
+  return { math.max(math.tointeger(spec.extents[variable](numbers)), 0) }
 end
 
 local function open_arrays(state, spec, taken, numbers, device, is_fenced)
@@ -319,7 +322,9 @@ local function open_arrays(state, spec, taken, numbers, device, is_fenced)
     arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
   end
   for i = #arrays + 1, #spec.arrays do
-    arrays[i] = storage.scratch(spec.arrays[i], extent_of(spec, spec.arrays[i], numbers), device, state.counters)
+    local variable = spec.arrays[i]
+    arrays[i] = storage.scratch(variable, shape_of(spec, variable, numbers, arrays), state.options.base, device,
+      state.counters)
   end
   return arrays
 end

@@ -19,13 +19,16 @@ Blocks.__index = Blocks
 local Groups = {}
 Groups.__index = Groups
 
-local TRIANGLE = 6 -- times as many passes are few of a triangle, of whose tiles most are not whole
+local TRIANGLE = 6 -- times as many passes are few where some tiles have less to do than others, or are not whole
 local ACROSS, DOWN = 64, 4 -- work-items of a group, if each has a pass
 
-local function is_triangle(order)
-  for _, node in ipairs(order) do
-    for _, other in ipairs(order) do
-      if walk.is_bounded_by(node, other.variable) then return true end
+--- Whether passes of a nest in tiles, or how many terms their sums have, depend on each other's places.
+local function is_triangle(tiles)
+  for _, loops in ipairs { tiles.order, tiles.registers.loops } do
+    for _, node in ipairs(loops) do
+      for _, other in ipairs(tiles.order) do
+        if walk.is_bounded_by(node, other.variable) then return true end
+      end
     end
   end
   return false
@@ -38,7 +41,7 @@ end
 --- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, each has a work-item.
 local function groups_of(nest, program)
   local size, order = nest.tiles.size, nest.tiles.order
-  local few = size.few * (is_triangle(order) and TRIANGLE or 1)
+  local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
   return setmetatable({ tiled = program:kernel(nest.name), group = size.group, tile = {}, few = few,
     single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, DOWN, #order),
     columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,

@@ -204,12 +204,13 @@ end
 --- An array that a call makes for itself, whose elements are written before they are read, on either side. What
 -- repeats the call goes on with it.
 -- @tparam table variable
--- @tparam integer count of elements
+-- @tparam {integer,...} shape
+-- @tparam integer base the index of a table's first element
 -- @tparam Device place
 -- @tparam table counters
-function storage.scratch(variable, count, place, counters)
-  local array = new({ variable = variable, shape = { count } }, variable.element, 1, place, counters)
-  array.table, array.host, array.device, array.home = {}, true, true, "nowhere"
+function storage.scratch(variable, shape, base, place, counters)
+  local array = new({ variable = variable, shape = shape }, variable.element, base, place, counters)
+  array.table, array.host, array.device, array.home = blank_nested(shape, base, 1), true, true, "nowhere"
   return storage.coherent(array)
 end
 

@@ -141,7 +141,7 @@ local STATEMENTS = all_with(PLACE, {
     { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
     { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
     { "base", "integer?", "compiler", "the index of an array's first element" },
-    { "scratch", "refs?", "expansion", "arrays that a call makes for itself" },
+    { "scratch", "refs?", "expansion and preserving", "arrays that a call makes for itself" },
   },
 })
 
@@ -171,6 +171,7 @@ local VARIABLE = {
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "extent", "node?", "expansion", "of an array that a call makes for itself: how many elements it has" },
+  { "like", "ref?", "preserving", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
   { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },
@@ -257,7 +258,12 @@ end
 -- @tparam table array its variable
 -- @tparam integer dimension
 function ast.size(array, dimension)
-  return ("%s_d%d"):format(array.id, dimension)
+  return ("%s_d%d"):format((array.like or array).id, dimension)
+end
+
+--- Whether a call makes an array for itself.
+function ast.is_scratch(array)
+  return array.extent ~= nil or array.like ~= nil
 end
 
 --- A node that names a variable which a pass has made up.
