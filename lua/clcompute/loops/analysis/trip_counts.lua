@@ -60,7 +60,7 @@ local function name_of(term, ends)
   return ("((%s) // %d)"):format(text_of(sum_of(term.quotient, ends)), term.divisor)
 end
 
---- A multiple of `e % c`, of which a form has `e - c * (e // c)`, as a sum without e: a variable of the band of its own.
+--- A multiple of `e % c`, which a form has as `e - c * (e // c)`, as a sum without e: a variable of its own.
 -- nil where it is a multiple of the quotient alone.
 local function remainder_of(term, ends)
   local times = -term.coefficient // term.divisor
