@@ -6,7 +6,7 @@ local report = require "clcompute.report"
 
 local RESULTS = "examples/results/"
 local peers, nests = report.read(RESULTS .. "peers-pocl.jsonl"), report.read(RESULTS .. "peers-loops-pocl.jsonl")
-local gpu = report.read(RESULTS .. "peers-nvidia.jsonl")
+local gpu, nests_on_gpu = report.read(RESULTS .. "peers-nvidia.jsonl"), report.read(RESULTS .. "nests-nvidia.jsonl")
 
 -- --- cells ------------------------------------------------------------------------------------------------
 
@@ -83,6 +83,15 @@ function figures.gpu()
   end
   lines[#lines + 1] = line(title, ("geometric mean of %d; least %.2f"):format(count, least), "", "",
     ratio(math.exp(sum / count)), "")
+  return lines
+end
+
+--- Loop nests on a GPU beside CUDA.
+function figures.cuda()
+  local lines = { head("nest, n x steps", "ours", "CUDA", "launches", "ratio") }
+  for _, row in ipairs(nests_on_gpu) do
+    lines[#lines + 1] = line(row.line, time(row.value), time(row.peer_value), row.launches, ratio(row.times))
+  end
   return lines
 end
 
