@@ -138,6 +138,42 @@ function side_by_side(nodes, rows, real)
   return list
 end
 
+-- --- caches ----------------------------------------------------------------------------------
+
+-- Addresses that are so many bytes apart share a set of a processor's first cache, which holds this many lines of them.
+local WAY, LINES = 4096, 8
+local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, half = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
+  double = 8 }
+
+--- How far the elements of neighbouring rows are apart, in C; nil where rows are next to each other, or the same.
+local function pitch_of(index, variable)
+  local sizes
+  for d = index.array.rank, 1, -1 do
+    if walk.mentions(index.subscripts[d], variable) then return sizes end
+    sizes = (sizes and sizes .. " * " or "") .. ast.size(index.array, d)
+  end
+end
+
+--- The condition under which rows side by side do not push each other out of the cache, in C; nil where they never do.
+local function spread(loop)
+  local list, known = {}, {}
+  walk.nodes(loop.body, function(part)
+    local pitch = part.kind == "index" and not known[part.array] and pitch_of(part, loop.variable)
+    if not pitch then return end
+    known[part.array] = true
+    list[#list + 1] = ("%s %% %d != 0"):format(pitch, WAY // BYTES[part.array.element])
+  end)
+  return #list * lockstep.rows > LINES and "(" .. table.concat(list, " || ") .. ")" or nil
+end
+
+--- Whether rows up to the last of some are there, and may be in the cache together.
+local function may_begin(last, loop)
+  local is_there, condition = bounds.is_reached(last, loop.to, loop.step), spread(loop)
+  if not condition then return is_there end
+  return ast.node("binary", { op = "and", type = "bool", left = is_there,
+    right = ast.node("text", { text = condition, type = "bool" }) })
+end
+
 --- A loop whose rows go side by side, and one by one where there are no more as many.
 -- @tparam table loop a `for` node for which it pays
 -- @string real
@@ -151,7 +187,7 @@ function lockstep.apply(loop, real)
   local rest = changed(loop, { from = bounds.name(first), to = bounds.earliest({ last, loop.to }, loop.step),
     parallel = false, is_short = true })
   return changed(loop, { variable = first, step = lockstep.rows * loop.step, body = { ast.node("if", {
-    arms = { ast.node("arm", { condition = bounds.is_reached(last, loop.to, loop.step),
+    arms = { ast.node("arm", { condition = may_begin(last, loop),
       body = side_by_side(loop.body, rows, real) }) }, otherwise = { rest } }) } })
 end
 
