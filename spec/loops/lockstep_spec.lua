@@ -168,6 +168,30 @@ describe("rows side by side", function()
     assert.matches("s_%d+_row4 = s_%d+_row4 %+ b_2", source)
   end)
 
+  it("go one by one where they would share a set of the cache", function()
+    local text = [[function(a, b, c, n, m)
+      for i = 1, n do
+        for j = 2, m do
+          local p = b[i][j] - 0.125 * a[i][j - 1]
+          a[i][j] = a[i][j] / p
+          c[i][j] = (c[i][j] - 0.25 * c[i][j - 1]) / p
+        end
+      end
+    end]]
+    local f = assert(loops.compile(text, { device = device, force = true }))
+    for _, width in ipairs { 1024, 1030, 512 } do
+      local values, buffers = {}, {}
+      for k = 1, 3 do
+        values[k] = helper.matrix(9, width, function() return math.random() + 0.5 end)
+        buffers[k] = device:buffer(values[k], "double")
+      end
+      f(buffers[1], buffers[2], buffers[3], 9, width)
+      assert(load("return " .. text))()(values[1], values[2], values[3], 9, width)
+      for k, buffer in ipairs(buffers) do assert.same(values[k], buffer:read()) end
+    end
+    if device.type == "cpu" then assert.matches("_d2 <= 660 || [^\n]*_d2 %% 512 != 0", f:source()) end
+  end)
+
   helper.on_cpu("are none where data decide the passes, or a row's last pass is its own", function()
     for _, body in ipairs { "local s = 0.0; for j = 1, i do s = s + a[i][j] end b[i][1] = s",
       "local s = 1.0; while s < 9 do s = s * 2 + a[i][1] end b[i][1] = s" } do

@@ -140,8 +140,9 @@ end
 
 -- --- caches ----------------------------------------------------------------------------------
 
--- Addresses that are so many bytes apart share a set of a processor's first cache, which holds this many lines of them.
-local WAY, LINES = 4096, 8
+-- Addresses that are so many bytes apart share a set of a processor's first cache, which holds this many lines of them;
+-- and so many bytes stay in its last one, from where lines come soon enough: then rows side by side are shorter still.
+local WAY, LINES, LAST = 4096, 8, 10 << 20
 local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, half = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
   double = 8 }
 
@@ -155,15 +156,18 @@ local function pitch_of(index, variable)
 end
 
 --- The condition under which rows side by side do not push each other out of the cache, in C; nil where they never do.
+-- Arrays are taken to be square.
 local function spread(loop)
-  local list, known = {}, {}
+  local list, known, first, bytes = {}, {}, nil, 0
   walk.nodes(loop.body, function(part)
     local pitch = part.kind == "index" and not known[part.array] and pitch_of(part, loop.variable)
     if not pitch then return end
-    known[part.array] = true
-    list[#list + 1] = ("%s %% %d != 0"):format(pitch, WAY // BYTES[part.array.element])
+    local own = BYTES[part.array.element]
+    known[part.array], first, bytes = true, first or pitch, bytes + own
+    list[#list + 1] = ("%s %% %d != 0"):format(pitch, WAY // own)
   end)
-  return #list * lockstep.rows > LINES and "(" .. table.concat(list, " || ") .. ")" or nil
+  if #list * lockstep.rows <= LINES then return nil end
+  return ("(%s <= %d || %s)"):format(first, (LAST / bytes) ^ 0.5 // 1, table.concat(list, " || "))
 end
 
 --- Whether rows up to the last of some are there, and may be in the cache together.
