@@ -55,16 +55,23 @@ local function runs_in_lua(plan, on_device)
   return false
 end
 
---- Remembers a call, if the next one like it would do nothing but launch kernels on the buffers that it is given.
+--- Forgets the remembered call.
+local function forget(state)
+  local run = state.repetition
+  state.repetition = nil
+  if run then storage.let_go(run.arrays) end
+end
+
+--- Remembers a call, if the next one like it would do nothing but launch kernels on the buffers that it is given; what
+-- the call made for itself goes on with it.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the call
 -- @tparam table arrays of `clcompute.loops.runtime.storage`, settled
 -- @tparam table run `spec`, `numbers`, `kernels`, `on_device`, `record`
 local function remember(state, values, arrays, run)
-  state.repetition = nil
-  if runs_in_lua(run.spec.plan, run.on_device) then return end
+  if runs_in_lua(run.spec.plan, run.on_device) then return storage.let_go(arrays) end
   for i in ipairs(run.spec.positions) do
-    if not arrays[i].buffer or arrays[i].is_own then return end
+    if not arrays[i].buffer or arrays[i].is_own then return storage.let_go(arrays) end
   end
   for i in ipairs(run.spec.positions) do arrays[i].memory, arrays[i].buffer = nil, nil end
   run.arrays, run.count, run.generation = arrays, #state.variables, tuning.generation()
@@ -91,7 +98,7 @@ local function repeat_call(state, values)
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
   check_faults(run.spec, run.kernels, run.numbers)
   for i in ipairs(run.spec.positions) do run.arrays[i].memory = nil end
-  if not decision.count(run.spec, run.record) then state.repetition = run end
+  if decision.count(run.spec, run.record) then storage.let_go(run.arrays) else state.repetition = run end
   return true
 end
 
@@ -382,10 +389,8 @@ function call.run(state, values)
     execute(state, spec, numbers, arrays, kernels, verdict.on_device)
   end
   state.latest.buffers_in_lua = buffers_in_lua(arrays)
-  if is_timed or decision.count(spec, verdict.run) then
-    state.repetition = nil
-    return
-  end
+  forget(state)
+  if is_timed or decision.count(spec, verdict.run) then return storage.let_go(arrays) end
   remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
     on_device = verdict.on_device, record = verdict.run })
 end

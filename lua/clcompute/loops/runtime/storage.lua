@@ -201,8 +201,8 @@ function storage.new(taken, dtype, base, place, counters, is_fenced)
   return storage.coherent(array)
 end
 
---- An array that a call makes for itself, whose elements are written before they are read, on either side. What
--- repeats the call goes on with it.
+--- An array that a call makes for itself, whose elements are written before they are read, on either side. It is there
+-- until `let_go`.
 -- @tparam table variable
 -- @tparam {integer,...} shape
 -- @tparam integer base the index of a table's first element
@@ -214,7 +214,17 @@ function storage.scratch(variable, shape, base, place, counters)
   return storage.coherent(array)
 end
 
---- Brings the values home at the end of a call, and lets go of what the call made.
+--- Releases the memory of arrays that a call made for itself.
+function storage.let_go(arrays)
+  for _, array in ipairs(arrays) do
+    if array.home == "nowhere" and array.memory then
+      array.memory:release()
+      array.memory, array.is_own = nil, nil
+    end
+  end
+end
+
+--- Brings the values home at the end of a call, and lets go of what the call made, but for arrays of its own.
 function storage.settle(array)
   if array.home == "nowhere" then return end
   if array.home == "host" then
