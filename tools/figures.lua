@@ -90,7 +90,8 @@ end
 function figures.cuda()
   local lines = { head("nest, n x steps", "ours", "CUDA", "launches", "ratio") }
   for _, row in ipairs(nests_on_gpu) do
-    lines[#lines + 1] = line(row.line, time(row.value), time(row.peer_value), row.launches, ratio(row.times))
+    lines[#lines + 1] = line(row.line, time(row.value), time(row.peer_value), row.launches,
+      row.times < 0.01 and ("%.1g"):format(row.times) or ratio(row.times))
   end
   return lines
 end

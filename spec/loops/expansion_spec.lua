@@ -39,6 +39,32 @@ describe("expanded locals", function()
     assert.matches("writes s of all passes", wide:explain())
   end)
 
+  it("may be of others that change behind them, and go as far as an array", function()
+    for _, text in ipairs {
+      "i = 1, n do local s = 0.0; for j = 1, n do s = s + a[i][j] * b[1][j] end; local t = s * 2; s = s + 1; "
+        .. "for j = 1, n do c[1][j] = c[1][j] + a[i][j] * t end end",
+      "i = 1, n do local s = 0.5; local t = s; for j = 1, n do s = s + a[i][j] end; "
+        .. "for j = 1, n do c[1][j] = c[1][j] + a[i][j] * (t - s) end end",
+      "i = 1, #a do local s = 0.0; for j = 1, n do s = s + a[i][j] end; for j = 1, n do c[1][j] = c[1][j] - s end end",
+    } do
+      local _, wide = compare(("function(a, b, c, n) for %s end"):format(text))
+      assert.matches("of all passes", wide:explain())
+    end
+  end)
+
+  it("are doubles in mode fast, too, where arrays are", function()
+    local device = helper.device()
+    local fast = assert(loops.compile(ATAX, { device = device, force = true, tiles = WIDE, mode = "fast" }))
+    local values = { helper.matrix(N, N, function() return 1e100 end), helper.matrix(N, N, function() return 2.0 end),
+      helper.matrix(N, N, function() return 0.0 end) }
+    local buffers = {}
+    for k, value in ipairs(values) do buffers[k] = device:buffer(value, "double") end
+    fast(buffers[1], buffers[2], buffers[3], N)
+    assert(load("return " .. ATAX))()(values[1], values[2], values[3], N)
+    assert.near(1, buffers[3]:read()[1][1] / values[3][1][1], 1e-12)
+    assert.not_matches("copy s of all passes", fast:explain())
+  end)
+
   it("stay where a pass needs what the one before has stored", function()
     for _, text in ipairs {
       "for j = 1, n do s = s + a[i][j] * c[1][j] end; for j = 1, n do c[1][j] = c[1][j] + a[i][j] * s end",

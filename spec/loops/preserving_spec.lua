@@ -38,6 +38,13 @@ describe("what is read as it was before a nest", function()
     assert.matches("nest_2, line 3: work%-items %(k, j%)", wide:explain())
   end)
 
+  it("is not copied where no more is parallel then", function()
+    for _, sum in ipairs { "c[1][j] + c[i][j]", "c[1][j] + c[2][j] * a[i][j]" } do
+      local _, wide = compare(("function(a, b, c, n) for i = 3, n do for j = 1, n do c[1][j] = %s end end end"):format(sum))
+      assert.not_matches("the old c", wide:explain())
+    end
+  end)
+
   it("is copied anew in each call, from tables and from buffers, whatever their sizes", function()
     local device, run = helper.device(), assert(load("return " .. TRMM))()
     local f = assert(loops.compile(TRMM, { device = device, force = true, tiles = WIDE }))

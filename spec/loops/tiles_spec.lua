@@ -74,9 +74,28 @@ helper.describe_each("loop nests in tiles", function(device)
     check(SYRK, device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  it("have a work-item a sum on a GPU where there are few", function()
+    local text = [[function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do
+      c[i][j] = c[i][j] + a[i][k] * b[k][j] end end end end]]
+    for _, few in ipairs { n * n, n * n + 1 } do
+      local compiled = assert(loops.compile(text, { device = device, force = true,
+        tiles = { kernel = "items", rows = 2, columns = 2, vector = 1, passes = 1, jam = 1, group = 4, depth = 1,
+          few = few } }))
+      local values, buffers = {}, {}
+      for k = 1, 3 do
+        values[k] = random_matrix(n, n)
+        buffers[k] = device:buffer(values[k], "double")
+      end
+      compiled(buffers[1], buffers[2], buffers[3], n)
+      assert(load("return " .. text))()(values[1], values[2], values[3], n)
+      assert.same(values[3], buffers[3]:read())
+      assert.matches("kernel void nest_1_single", compiled:source())
+    end
+  end)
+
   it("keep their launches on a GPU where work-items would be lost", function()
     local text = [[function(a, b, n)
-      for i = 2, n do for j = 1, n do for k = 1, i - 1 do b[j][k] = b[j][k] + a[i][k] * b[j][i] end end end
+      for i = 1, n - 1 do for j = 1, n do for k = i + 1, n do b[j][k] = b[j][k] + a[i][k] * b[j][i] end end end
     end]]
     local function launches(target)
       local compiled = assert(loops.compile(text, { device = device, force = true, target = target }))

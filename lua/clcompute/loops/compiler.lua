@@ -7,6 +7,7 @@ local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure
 local front = require "clcompute.loops.front"
 local generation = require "clcompute.loops.generation"
+local lua_text = require("clcompute.loops.tree").lua_text
 local plans = require("clcompute.loops.tree").plan
 local storage = require("clcompute.loops.runtime").storage
 local walk = require("clcompute.loops.tree").walk
@@ -90,13 +91,15 @@ local function preserving(unit, job)
   end, unit.scop)
 end
 
---- On GPUs, too.
+--- On GPUs, too. What is computed is double where an array is.
 local function expansion(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  local real = job.options.mode == "exact" and "double" or "float"
+  for _, variable in pairs(unit.own) do real = variable.element == "double" and "double" or real end
   analysis.expansion.apply(unit.tree, function()
     analyse(unit)
     return unit.scop
-  end, unit.scop, job.options.mode == "exact" and "double" or "float")
+  end, unit.scop, real)
 end
 
 local function interchange(unit, job)
@@ -259,6 +262,9 @@ local function kernel_text(unit, job)
     base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector, is_wide = job.target.is_wide })
 end
 
+local SIZES = { name = function(variable) return variable.id end,
+  length = function(node) return ast.size(node.array, node.dimension) end }
+
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
 -- on sizes, and on the numbers in bounds and conditions.
 local function arguments(unit, job)
@@ -276,7 +282,11 @@ local function arguments(unit, job)
     end
   end
   unit.has_twins = next(job.taken.twins) ~= nil
-  for _, array in ipairs(unit.tree.scratch or {}) do unit.arrays[#unit.arrays + 1] = array end
+  unit.extents = {}
+  for _, array in ipairs(unit.tree.scratch or {}) do
+    unit.arrays[#unit.arrays + 1] = array
+    unit.extents[array] = array.extent and analysis.bounds.evaluator(lua_text.expression(array.extent, SIZES))
+  end
 end
 
 local function ids_of(names)
@@ -328,7 +338,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names, arrays, also a call's own, and positions of arguments; deciding; has_twins
+  { "arguments", arguments }, -- names and positions of arguments; arrays, extents of a call's own; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }

@@ -21,7 +21,8 @@ local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = 
   device = "Device", name = "string", target = "string", tiles = "table" }
 local TILES = { kernel = "string", vector = "integer", rows = "integer", columns = "integer", lane = "integer",
   block = "integer", least = "integer", small = "integer", blocks = "integer", passes = "integer",
-  cache = "integer", jam = "integer", group = "integer", depth = "integer" }
+  cache = "integer", jam = "integer", group = "integer", depth = "integer",
+  few = "integer" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },

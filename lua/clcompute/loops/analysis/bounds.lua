@@ -3,10 +3,10 @@
 --- Tells when accesses leave their array, one check of the parameters, exact, before anything runs; and whether a nest
 -- needs what an array held before.
 
+local ast = require("clcompute.loops.tree").ast
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local lua_text = require("clcompute.loops.tree").lua_text
 local scops = require "clcompute.loops.analysis.scop"
-local ast = require("clcompute.loops.tree").ast
 
 local bounds = {}
 

@@ -38,9 +38,19 @@ local function assign(nodes, variable)
   return walk.find(nodes, function(part) return part.kind == "assign" and part.target.variable == variable end) ~= nil
 end
 
+local is_fixed
+
+--- Whether a value is the same wherever it is computed in a pass: no element is in it, and no local that is assigned.
+function is_fixed(value)
+  return not walk.find({ value }, function(part)
+    local variable = part.kind == "name" and part.variable.role == "local" and part.variable
+    return part.kind == "index" or variable and (variable.assigned or not is_fixed(variable.definition)) or false
+  end)
+end
+
 --- Whether a local is a number that both parts may compute for themselves.
 local function is_shared(node)
-  return not node.variable.assigned and not walk.find({ node.value }, function(part) return part.kind == "index" end)
+  return not node.variable.assigned and is_fixed(node.value)
 end
 
 --- The locals among some statements that the rest of a body reads, and the declarations that it gets a copy of; nil

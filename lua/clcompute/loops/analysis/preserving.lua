@@ -73,6 +73,23 @@ local function copy_of(array, copy, at, state)
   return node
 end
 
+--- Whether reads name elements by the loop's variable that a loop within it goes through as it stores: they kept it
+-- from going inside.
+local function are_stored_by_others(node, array, reads)
+  local function is_inner(part)
+    return part.kind == "name" and part.variable.loop and part.variable ~= node.variable
+  end
+  return walk.find({ node }, function(part)
+    local target = part.kind == "assign" and part.target.array == array and part.target
+    for _, read in ipairs(target and reads or {}) do
+      for d, subscript in ipairs(read.subscripts) do
+        if walk.mentions(subscript, node.variable) and walk.find({ target.subscripts[d] }, is_inner) then return true end
+      end
+    end
+    return false
+  end) ~= nil
+end
+
 --- Whether a loop adds to the same elements of an array in all passes: then it may go inside of the parallel ones that
 -- it is around (`interchange`).
 local function is_sum(node, array)
@@ -94,7 +111,8 @@ local function try(list, at, array, reads, state)
   table.insert(list, at, copy_of(array, copy, node, state))
   tree.scratch = walk.union(before or {}, { copy })
   state.scop = state.analyse()
-  if walk.width(node) > width or is_sum(node, array) then return true end
+  local is_moved = is_sum(node, array) and are_stored_by_others(node, array, reads)
+  if walk.width(node) > width or is_moved then return true end
   for _, read in ipairs(reads) do read.array = array end
   table.remove(list, at)
   tree.scratch = before

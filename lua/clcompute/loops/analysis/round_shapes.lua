@@ -158,7 +158,7 @@ end
 --- What a function makes of a nest's accesses, on the line and of their elements, where a formula holds.
 local function texts_of(shape, place, formula, make)
   local known = shape.loop.texts
-  local key = formula .. place.position
+  local key = place.position .. " " .. formula
   known[make] = known[make] or {}
   local list = known[make][key] or {}
   known[make][key] = list

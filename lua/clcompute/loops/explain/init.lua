@@ -3,6 +3,7 @@
 --- What the compiler found and chose, in words.
 
 local arithmetic = require "clcompute.loops.explain.arithmetic"
+local ast = require("clcompute.loops.tree").ast
 local decision = require("clcompute.loops.runtime").decision
 local dependences = require("clcompute.loops.analysis").dependences
 local loop_reductions = require("clcompute.loops.analysis").loop_reductions
@@ -68,9 +69,18 @@ local NOWHERE = {}
 
 local program_of
 
+--- The names of arrays but those that a call makes for itself.
+local function copied(arrays)
+  local list = {}
+  for _, array in ipairs(arrays) do
+    if not ast.is_scratch(array) then list[#list + 1] = array end
+  end
+  return names(list)
+end
+
 local function block_of(part, line, is_kernel)
-  return { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
-    writes = names(part.writes), name = part.name or ("line %d"):format(line) }
+  return { kind = "block", on = is_kernel and "device" or "host", reads = copied(part.reads),
+    writes = copied(part.writes), name = part.name or ("line %d"):format(line) }
 end
 
 --- The paper has no conditions: what may not run is a loop that may run no time.

@@ -183,13 +183,13 @@ function launches.launch(name, range, nest, output)
   add(output, "launch(%s)", table.concat(texts, ", "))
 end
 
--- Work-items of a group of one dimension on a GPU, where there are many: smaller ones take longer to begin.
-local BROAD, MANY = 256, 1 << 16
+-- So many work-items of one dimension are in broad groups on a GPU: small ones take longer to begin.
+local MANY = 1 << 16
 
 --- The range of a nest of one dimension.
 local function print_line_range(kernel, size, output)
   add(output, "local size = %s", size)
-  add(output, "local group = wide and size >= %d and %d or %d", MANY, BROAD, kernel.group[1])
+  add(output, "local group = wide and size >= %d and kernels.broad or %d", MANY, kernel.group[1])
   return "{ global = { -(-size // group) * group }, group = { group } }"
 end
 

@@ -24,8 +24,8 @@ local MOST_DIMENSIONS = 3
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
 
--- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
--- each size; what they are too large by, the kernel leaves out.
+-- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
+-- kernel again for each size; what they are too large by, the kernel leaves out.
 local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
 
 --- Whether all reductions of a loop are among some.

@@ -10,7 +10,6 @@ local faults = require("clcompute.loops.generation").faults
 local host = require("clcompute.loops.generation").host
 local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
-local lua_text = require("clcompute.loops.tree").lua_text
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local plans = require("clcompute.loops.tree").plan
@@ -256,10 +255,13 @@ local function device_of(state, taken)
   return device or require "clcompute".device()
 end
 
+local BROAD = 256 -- work-items of a group of one dimension
+
 local function build(spec, device, name, is_small)
   local shape = launchers.reduction_shape(device, spec.accumulators)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
-  local built = { launch = require("clcompute.core.internal").enqueue.call }
+  local built = { launch = require("clcompute.core.internal").enqueue.call,
+    broad = math.min(BROAD, device.max_group_size) }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
@@ -318,8 +320,6 @@ local function shape_of(spec, variable, numbers, arrays)
   for i, other in ipairs(spec.arrays) do
     if other == variable.like then return arrays[i].shape end
   end
-  spec.extents = spec.extents or {}
-  spec.extents[variable] = spec.extents[variable] or bounds.evaluator(lua_text.expression(variable.extent))
   return { math.max(math.tointeger(spec.extents[variable](numbers)), 0) }
 end
 

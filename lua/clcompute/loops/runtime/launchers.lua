@@ -39,11 +39,11 @@ local function range_of(across, down, dimensions)
 end
 
 --- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, each has a work-item.
-local function groups_of(nest, program)
+local function groups_of(nest, program, device)
   local size, order = nest.tiles.size, nest.tiles.order
   local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
   return setmetatable({ tiled = program:kernel(nest.name), group = size.group, tile = {}, few = few,
-    single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, DOWN, #order),
+    single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, math.max(math.min(DOWN, device.max_group_size // ACROSS), 1), #order),
     columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,
     range = range_of(size.group, size.group, #order) }, Groups)
 end
@@ -90,7 +90,7 @@ end
 -- @tparam Device device
 -- @treturn table `kernel`
 function launchers.blocks(nest, program, device)
-  if nest.tiles.is_wide then return groups_of(nest, program) end
+  if nest.tiles.is_wide then return groups_of(nest, program, device) end
   if nest.behind then return pipeline_of(nest, program, device) end
   local limits, size = {}, nest.tiles.size
   for d = 1, #nest.tiles.order do limits[d] = d == 1 and size.lane or size.rows end

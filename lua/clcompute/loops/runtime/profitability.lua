@@ -116,7 +116,7 @@ local function count_copies(plan, numbers, arrays, on_device, row)
   for variable, array in pairs(arrays) do walk.valid[variable] = { host = array.host, device = array.device } end
   walk:plan(plan, 1)
   for variable, array in pairs(arrays) do
-    if not walk.valid[variable][array.home] then copy(walk, array, 1) end
+    if array.home ~= "nowhere" and not walk.valid[variable][array.home] then copy(walk, array, 1) end
   end
   return walk
 end
@@ -125,7 +125,7 @@ end
 -- @tparam table plan of `nests`
 -- @tparam table numbers of `clcompute.loops.generation.work_estimate`
 -- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `host`, `device` (where it
--- is valid at the start), `home` (where it must be valid at the end)
+-- is valid at the start), `home` (where it must be valid at the end, or "nowhere")
 -- @tparam table on_device by index of the nest
 -- @tparam table figures of the same numbers
 -- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model), `runs`: the

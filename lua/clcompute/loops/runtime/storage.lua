@@ -44,6 +44,7 @@ end
 --- Before Lua uses the array. What kernels have noted is looked at first: where one has met a fault, those behind it
 -- have stored nothing.
 function Array:to_host()
+  if self.home == "nowhere" then storage.blank(self) end -- a table, if there was none
   if self.host then return end
   assert(self.device)
   if self.check then self.check() end
@@ -210,7 +211,7 @@ end
 -- @tparam table counters
 function storage.scratch(variable, shape, base, place, counters)
   local array = new({ variable = variable, shape = shape }, variable.element, base, place, counters)
-  array.table, array.host, array.device, array.home = blank_nested(shape, base, 1), true, true, "nowhere"
+  array.host, array.device, array.home = true, true, "nowhere"
   return storage.coherent(array)
 end
 
