@@ -338,7 +338,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names and positions of arguments; arrays, extents of a call's own; deciding; has_twins
+  { "arguments", arguments }, -- names, positions; arrays, and extents of a call's own; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }
