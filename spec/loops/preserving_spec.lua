@@ -40,8 +40,25 @@ describe("what is read as it was before a nest", function()
 
   it("is not copied where no more is parallel then", function()
     for _, sum in ipairs { "c[1][j] + c[i][j]", "c[1][j] + c[2][j] * a[i][j]" } do
-      local _, wide = compare(("function(a, b, c, n) for i = 3, n do for j = 1, n do c[1][j] = %s end end end"):format(sum))
+      local text = "function(a, b, c, n) for i = 3, n do for j = 1, n do c[1][j] = %s end end end"
+      local _, wide = compare(text:format(sum))
       assert.not_matches("the old c", wide:explain())
+    end
+  end)
+
+  it("is looked at before a call, as all that is read", function()
+    local device = helper.device()
+    local a, b = device:zeros("double", N, N), device:zeros("double", N, N)
+    local text = "function(a, b, n) for i = 1, n do for j = 1, n do for %s end end end end"
+    for head, message in pairs {
+      ["k = i + 1, n do b[i][j] = b[i][j] + a[k][i] * b[k][j + 5]"] = "dimension 2 of 'b' reaches 22",
+      ["k = i + 1, n + 3 do b[i][j] = b[i][j] + a[1][i] * b[k][j]"] = "dimension 1 of 'b' reaches 20",
+      ["k = 0, i - 1 do b[n - i + 1][j] = b[n - i + 1][j] + a[1][i] * b[k + 1000000000][j]"] = "dimension 1 of 'b'",
+    } do
+      local f = assert(loops.compile(text:format(head), { device = device, force = true, tiles = WIDE }))
+      local ok, found = pcall(f, a, b, N)
+      assert.is_false(ok)
+      assert.matches(message, found, 1, true)
     end
   end)
 

@@ -73,7 +73,7 @@ local function questions_of(scop)
   local questions = setmetatable({ scop = scop, rows = {}, checks = {}, seen = {} }, Questions)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      for dimension = 1, access.is_array and not ast.is_scratch(access.variable) and access.variable.rank or 0 do
+      for dimension = 1, access.is_array and not access.variable.extent and access.variable.rank or 0 do
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")
@@ -140,7 +140,8 @@ function bounds.describe(scop, check, values)
   local reached = bounds.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
     or (" of %d"):format(values[ast.size(check.array, check.dimension)] + scop.base - 1)
-  return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
+  local name = (check.array.like or check.array).name
+  return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end
 

@@ -83,7 +83,8 @@ local function are_stored_by_others(node, array, reads)
     local target = part.kind == "assign" and part.target.array == array and part.target
     for _, read in ipairs(target and reads or {}) do
       for d, subscript in ipairs(read.subscripts) do
-        if walk.mentions(subscript, node.variable) and walk.find({ target.subscripts[d] }, is_inner) then return true end
+        local is_named = walk.mentions(subscript, node.variable)
+        if is_named and walk.find({ target.subscripts[d] }, is_inner) then return true end
       end
     end
     return false
