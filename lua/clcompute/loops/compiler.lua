@@ -63,32 +63,29 @@ end
 local function analyse(unit)
   scop(unit)
   dependences(unit)
+  return unit.scop
+end
+
+--- What passes call after they changed loops.
+local function anew(unit)
+  return function() return analyse(unit) end
 end
 
 --- The rules of the paper are for the order as it is written.
 local function triangles(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.triangles.apply(unit.tree, function()
-    analyse(unit)
-    return unit.scop
-  end, unit.scop)
+  analysis.triangles.apply(unit.tree, anew(unit), unit.scop)
 end
 
 local function separation(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.separation.apply(unit.tree, function()
-    analyse(unit)
-    return unit.scop
-  end, unit.scop, job.target.is_wide)
+  analysis.separation.apply(unit.tree, anew(unit), unit.scop, job.target.is_wide)
 end
 
 --- On GPUs: a processor goes through memory once, not twice.
 local function preserving(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
-  analysis.preserving.apply(unit.tree, function()
-    analyse(unit)
-    return unit.scop
-  end, unit.scop)
+  analysis.preserving.apply(unit.tree, anew(unit), unit.scop)
 end
 
 --- On GPUs, too. What is computed is double where an array is.
@@ -96,20 +93,17 @@ local function expansion(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
   local real = job.options.mode == "exact" and "double" or "float"
   for _, variable in pairs(unit.own) do real = variable.element == "double" and "double" or real end
-  analysis.expansion.apply(unit.tree, function()
-    analyse(unit)
-    return unit.scop
-  end, unit.scop, real)
+  analysis.expansion.apply(unit.tree, anew(unit), unit.scop, real)
 end
 
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.interchange.apply(unit.tree, function() analyse(unit) end, job.target.is_wide)
+  analysis.interchange.apply(unit.tree, anew(unit), job.target.is_wide)
 end
 
 local function splitting(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.splitting.apply(unit.tree, function() analyse(unit) end)
+  analysis.splitting.apply(unit.tree, anew(unit))
 end
 
 --- On processors, where loops go in rounds.

@@ -86,9 +86,7 @@ end
 --- Whether a loop with all that is in it may become several: no error of Lua comes from it, which would come after
 -- other statements than in Lua.
 local function is_certain(node)
-  return clone.can { node } and not walk.find({ node }, function(part)
-    return ast.may_raise(part) or part.irregular ~= nil
-  end)
+  return clone.can { node } and not walk.find({ node }, ast.is_uncertain)
 end
 
 --- A nest for each statement of a loop that has a parallel loop in it, and for what is between them; nil where the loop

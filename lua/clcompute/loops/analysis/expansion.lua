@@ -19,11 +19,6 @@ local expansion = {}
 
 -- --- what may go -------------------------------------------------------------------------------
 
---- Whether Lua may raise an error at a node, or data decide which passes there are.
-local function is_uncertain(node)
-  return ast.may_raise(node) or node.irregular ~= nil
-end
-
 --- The first pass of a loop in steps of one whose number of passes is known before the nest runs; nil of any other.
 local function first_pass(node)
   local from = affine.of(node.from)
@@ -150,7 +145,7 @@ function expansion.apply(tree, analyse, scop, real)
   while at <= #tree.body do
     local node = tree.body[at]
     local may_be = node.kind == "for" and not node.parallel and walk.depth(node) > 1
-      and not walk.find({ node }, is_uncertain) and clone.can { node } and first_pass(node)
+      and not walk.find({ node }, ast.is_uncertain) and clone.can { node } and first_pass(node)
     if may_be then expand(tree.body, at, state) end
     at = at + 1
   end

@@ -18,11 +18,6 @@ local preserving = {}
 
 local FLOATS = { half = true, float = true, double = true }
 
---- Whether Lua may raise an error at a node, or data decide which passes there are.
-local function is_uncertain(node)
-  return ast.may_raise(node) or node.irregular ~= nil
-end
-
 --- The reads of arrays that a nest writes, other than those of the element that is written, by array; and the arrays.
 local function reads_of(node)
   local is_written, lists, arrays = {}, {}, {}
@@ -145,7 +140,7 @@ function preserving.apply(tree, analyse, scop)
   while at <= #tree.body do
     local node = tree.body[at]
     local may_be = node.kind == "for" and walk.depth(node) > 1 and walk.width(node) < 2
-      and not walk.find({ node }, is_uncertain)
+      and not walk.find({ node }, ast.is_uncertain)
     at = at + 1 + (may_be and preserve(tree.body, at, state) or 0)
   end
 end

@@ -18,11 +18,6 @@ local separation = {}
 
 -- --- what may go -------------------------------------------------------------------------------
 
---- Whether Lua may raise an error at a node, or data decide which passes there are.
-local function is_uncertain(node)
-  return ast.may_raise(node) or node.irregular ~= nil
-end
-
 --- How many assignments to elements there are in a nest.
 local function count_stores(node)
   local count = 0
@@ -105,7 +100,7 @@ function separation.apply(tree, analyse, scop, is_wide)
   local rename, at = clone.renaming(tree), 1
   while at <= #tree.body do
     local node = tree.body[at]
-    if node.kind == "for" and walk.depth(node) > 1 and not walk.find({ node }, is_uncertain)
+    if node.kind == "for" and walk.depth(node) > 1 and not walk.find({ node }, ast.is_uncertain)
       and clone.can { node } then
       scop = separate(tree.body, at, analyse, scop, rename, is_wide)
     end

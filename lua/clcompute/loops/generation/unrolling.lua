@@ -14,7 +14,7 @@ local walk = require("clcompute.loops.tree").walk
 local unrolling = {}
 
 local MOST_PASSES = 16
-local MOST_STATEMENTS = 256
+local MOST_STATEMENTS = 256 -- as of the distances to 16 centres in four dimensions
 
 local changed = ast.changed
 

@@ -245,6 +245,11 @@ function ast.may_raise(node)
   return ast.may_fail(node) or ast.zero_divisor(node) ~= nil
 end
 
+--- Whether Lua may raise an error at a node, or data decide which passes there are.
+function ast.is_uncertain(node)
+  return ast.may_raise(node) or node.irregular ~= nil
+end
+
 -- --- variables --------------------------------------------------------------------------------
 
 --- A letter first, a number last: no keyword of Lua, C or isl is like this, where words such as `floor` and `M_PI_2`
