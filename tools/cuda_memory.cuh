@@ -48,6 +48,7 @@ static int push_seconds(lua_State *L, double start) {
 static void release(Memory *m) {
   cudaFree(m->bytes);
   m->bytes = NULL;
+  m->count = 0;
 }
 
 static void allocate(lua_State *L, Memory *m, size_t count) {
