@@ -76,6 +76,24 @@ function baseline.command(options)
   return options and options.fused and baseline.COMMAND:gsub("=off$", "=fast") or baseline.COMMAND
 end
 
+--- Compiles a source to a shared object; the file goes with the object returned.
+-- @string compiler what a message names
+-- @string command with a `%s` for the object and one for the source
+-- @string text
+-- @treturn ?Baseline nil where it fails
+-- @treturn ?string why
+function baseline.object(compiler, command, text)
+  local source, object = os.tmpname(), os.tmpname()
+  write_file(source, text)
+  local pipe = assert(io.popen(command:format(process.quote(object), process.quote(source))))
+  local message = pipe:read("a")
+  local ok = pipe:close()
+  os.remove(source)
+  if ok then return setmetatable({ path = object }, baseline.Baseline) end
+  os.remove(object)
+  return nil, compiler .. ": " .. message
+end
+
 --- Compiles rows to a shared object, loaded when first called; the file goes with the object returned.
 -- @tparam table rows
 -- @tparam[opt] table options `dtype`: "double" (unless given) or "float", the type of arrays, numbers and constants;
@@ -89,17 +107,9 @@ function baseline.compile(rows, options)
   local dtype = options.dtype or "double"
   local texts = { "#include <tgmath.h>", ("typedef %s real;"):format(dtype) }
   for _, row in ipairs(rows) do texts[#texts + 1] = baseline.source(row) end
-  local source, object = os.tmpname(), os.tmpname()
-  write_file(source, table.concat(texts, "\n\n") .. "\n")
   local flags = (options.openmp and "-fopenmp" or "") .. (dtype == "float" and " -fsingle-precision-constant" or "")
-  local pipe = assert(io.popen(COMPILE:format(baseline.command(options), flags, process.quote(object),
-    process.quote(source))))
-  local message = pipe:read("a")
-  local ok = pipe:close()
-  os.remove(source)
-  if ok then return setmetatable({ path = object }, baseline.Baseline) end
-  os.remove(object)
-  return nil, "gcc: " .. message
+  return baseline.object("gcc", COMPILE:format(baseline.command(options), flags, "%s", "%s"),
+    table.concat(texts, "\n\n") .. "\n")
 end
 
 local Baseline = {}

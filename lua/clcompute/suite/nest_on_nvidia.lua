@@ -7,7 +7,6 @@ local nest_in_cublas = require "clcompute.suite.nest_in_cublas"
 local nest_in_cuda = require "clcompute.suite.nest_in_cuda"
 local polykernels = require "clcompute.suite.polykernels"
 local process = require("clcompute.base").process
-local write_file = require("clcompute.base").write_file
 
 local nest_on_nvidia = {}
 
@@ -34,15 +33,7 @@ end
 
 local function compile(dtype)
   if not process.find "nvcc" then return nil, "there is no nvcc: install NVIDIA's CUDA toolkit" end
-  local source, object = os.tmpname(), os.tmpname()
-  write_file(source, nest_in_cuda.source(parallel_rows(), dtype))
-  local pipe = assert(io.popen(COMPILE:format(FLAGS[dtype], process.quote(object), process.quote(source))))
-  local message = pipe:read "a"
-  local ok = pipe:close()
-  os.remove(source)
-  if ok then return setmetatable({ path = object }, baseline.Baseline) end
-  os.remove(object)
-  return nil, "nvcc: " .. message
+  return baseline.object("nvcc", COMPILE:format(FLAGS[dtype], "%s", "%s"), nest_in_cuda.source(parallel_rows(), dtype))
 end
 
 local compiled = {} -- by dtype: nvcc takes seconds; its object goes with this Lua state

@@ -16,8 +16,6 @@ local walk = require("clcompute.loops.tree").walk
 
 local preserving = {}
 
-local FLOATS = { half = true, float = true, double = true }
-
 --- The reads of arrays that a nest writes, other than those of the element that is written, by array; and the arrays.
 local function reads_of(node)
   local is_written, lists, arrays = {}, {}, {}
@@ -45,8 +43,8 @@ local function loop_over(array, d, body, at, state)
   return variable.loop
 end
 
---- Loops that copy an array to another one.
-local function copy_of(array, copy, at, state)
+--- Loops that copy an array, of elements of a type, to another one.
+local function copy_of(array, copy, type, at, state)
   state.variables = {}
   for d = 1, array.rank do
     state.variables[d] = ast.node("variable", { id = state.rename { name = "i" }, name = "i", role = "loop",
@@ -55,8 +53,7 @@ local function copy_of(array, copy, at, state)
   local function element(of)
     local subscripts = {}
     for d, variable in ipairs(state.variables) do subscripts[d] = bounds.name(variable) end
-    return ast.node("index", { array = of, subscripts = subscripts, type = FLOATS[array.element] and "float" or "int" },
-      at)
+    return ast.node("index", { array = of, subscripts = subscripts, type = type }, at)
   end
   local node = ast.node("assign", { target = element(copy), value = element(array) }, at)
   for d = array.rank, 1, -1 do node = loop_over(array, d, { node }, at, state) end
@@ -104,7 +101,7 @@ local function try(list, at, array, reads, state)
     role = "array", rank = array.rank, element = array.element, like = array })
   local before, width = tree.scratch, walk.width(node)
   for _, read in ipairs(reads) do read.array = copy end
-  table.insert(list, at, copy_of(array, copy, node, state))
+  table.insert(list, at, copy_of(array, copy, reads[1].type, node, state))
   tree.scratch = walk.union(before or {}, { copy })
   state.scop = state.analyse()
   local is_moved = is_sum(node, array) and are_stored_by_others(node, array, reads)

@@ -143,8 +143,6 @@ end
 -- Addresses that are so many bytes apart share a set of a processor's first cache, which holds this many lines of them;
 -- and so many bytes stay in its last one, from where lines come soon enough: then rows side by side are shorter still.
 local WAY, LINES, LAST = 4096, 8, 10 << 20
-local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, half = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
-  double = 8 }
 
 --- How far the elements of neighbouring rows are apart, in C; nil where rows are next to each other, or the same.
 local function pitch_of(index, variable)
@@ -162,7 +160,7 @@ local function spread(loop)
   walk.nodes(loop.body, function(part)
     local pitch = part.kind == "index" and not known[part.array] and pitch_of(part, loop.variable)
     if not pitch then return end
-    local own = BYTES[part.array.element]
+    local own = ast.bytes(part.array.element)
     known[part.array], first, bytes = true, first or pitch, bytes + own
     list[#list + 1] = ("%s %% %d != 0"):format(pitch, WAY // own)
   end)

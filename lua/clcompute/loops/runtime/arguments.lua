@@ -2,6 +2,7 @@
 
 --- The arguments of one call: what each is, whether it fits the function's text, and whether two are the same memory.
 
+local bytes_of = require("clcompute.loops.tree").ast.bytes
 local interrupt = require("clcompute.base").interrupt
 
 local arguments = {}
@@ -168,13 +169,8 @@ local function same_shape(a, b)
   return #a.shape == #b.shape
 end
 
-local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
-  double = 8 }
-
 --- Bytes of one element.
-function arguments.bytes_of(dtype)
-  return BYTES[dtype]
-end
+arguments.bytes_of = bytes_of
 
 local function count(shape)
   local n = 1
@@ -187,8 +183,9 @@ arguments.count = count
 
 local function overlaps(a, b)
   if a.table or b.table or a.memory ~= b.memory then return false end
-  local a_first, b_first = a.first * BYTES[a.dtype], b.first * BYTES[b.dtype]
-  return a_first < b_first + count(b.shape) * BYTES[b.dtype] and b_first < a_first + count(a.shape) * BYTES[a.dtype]
+  local a_size, b_size = bytes_of(a.dtype), bytes_of(b.dtype)
+  local a_first, b_first = a.first * a_size, b.first * b_size
+  return a_first < b_first + count(b.shape) * b_size and b_first < a_first + count(a.shape) * a_size
 end
 
 local function is_same(a, b)

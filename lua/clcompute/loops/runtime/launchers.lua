@@ -43,7 +43,7 @@ local function groups_of(nest, program, device)
   local size, order = nest.tiles.size, nest.tiles.order
   local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
   local down = math.max(math.min(DOWN, device.max_group_size // ACROSS), 1)
-  return setmetatable({ tiled = program:kernel(nest.name), group = size.group, tile = {}, few = few,
+  return setmetatable({ tiled = program:kernel(nest.name), tile = {}, few = few,
     single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, down, #order),
     columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,
     range = range_of(size.group, size.group, #order) }, Groups)

@@ -259,6 +259,14 @@ function ast.id(name, number)
   return ("%s%s_%d"):format(is_plain and "" or "v", name:gsub("[^%w_]", "_"), number)
 end
 
+local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
+  double = 8 }
+
+--- Bytes of an element of a dtype; nil where no array has such.
+function ast.bytes(dtype)
+  return BYTES[dtype]
+end
+
 --- The name of an array's size: a number of the call in Lua, C and isl.
 -- @tparam table array its variable
 -- @tparam integer dimension
