@@ -5,7 +5,7 @@
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 
-local N = 19
+local N = 41 -- a strip and some passes more
 local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
 
 local ATAX = [[function(a, b, c, n)
@@ -22,10 +22,16 @@ describe("expanded locals", function()
   end
 
   it("leave two parallel nests", function()
-    local on_tiles, wide = compare(ATAX)
-    assert.not_matches("of all passes", on_tiles:explain())
+    local _, wide = compare(ATAX)
     assert.matches("nest_1, line 2: work%-items %(i%); reads a, b, writes s of all passes", wide:explain())
     assert.matches("nest_2, line 5: work%-items %(j%); reads c, a, s of all passes, writes c", wide:explain())
+  end)
+
+  helper.on_pocl("go in strips that groups share on a processor", function()
+    local in_strips = assert(loops.compile(ATAX, { device = helper.device() }))
+    assert.matches("one launch, whose groups share the parallel loops; reads a, b, c, s of all passes",
+      in_strips:explain())
+    assert.matches("min_int%(add_int%(i_%d+, 31L%), n_4%)", in_strips:source())
   end)
 
   it("may be several, integers, and of a loop that begins anywhere", function()

@@ -67,8 +67,23 @@ local function assign(state)
   add(state, "%s = %s", pick(state.locals[type]), expression(state, type, 2))
 end
 
+--- Bounds that are the least or the greatest of some, beside another loop's variable or without one.
+local function clipped_range(outer)
+  local near = outer or "k % 3 + 3"
+  return pick { { near, "math.min(%s + 2, n + 2)", 1 }, { "math.max(%s - 1, 3)", "n + 2", 1 },
+    { "math.max(3, %s - 2)", "math.min(n + 3, %s + 2) - 1", 1 }, { "math.max(3, %s)", "math.min(n, %s + 4)", 2 },
+    { "4", "math.min(%s + 3, n + 2, 2 * n - 1)", 3 }, { "math.min(n + 2, %s + 1)", "math.max(%s - 2, 3)", -1 },
+    { "n + 2", "math.max(%s, 4, n - 3)", -2 }, { "math.max(%s, 4)", "math.max(n, 5)", 1 },
+    { "3", "math.max(5, math.min(%s + 3, n))", 1 } }, near
+end
+
 local function range(state)
   local outer = #state.loops > 0 and pick(state.loops)
+  if chance(4) then
+    local limits, near = clipped_range(outer)
+    local function text(limit) return (limit:gsub("%%s", { ["%s"] = near })) end
+    return { text(limits[1]), text(limits[2]), limits[3] }
+  end
   return pick { { "3", "n + 2", 1 }, { "3", "n + 2", 1 }, { "4", "n", 2 }, { "n + 2", "3", -1 }, { "n + 1", "4", -3 },
     outer and { outer, "n + 2", 1 } or { "3", "n", 1 }, outer and { "3", outer, 1 } or { "5", "n", 1 },
     outer and { outer, "3", -2 } or { "n", "n + 2", 1 } }

@@ -95,10 +95,14 @@ local BOUND = { { "%s", "n + 2" }, { "3", "%s" }, { "%s + 1", "n + 2" }, { "3", 
   { "n + 5 - %s", "n + 2" }, { "3", "n + 5 - %s" }, { "%s", "n + 5 - %s" }, { "%s", "%s" }, { "low", "%s - 2" } }
 local STRANGE = { { "%s // 2 + 2", "n + 2" }, { "3", "%s // 2 + 2" }, { "%s %% 3 + 3", "n + 2" },
   { "3", "n - %s %% 2" }, { "%s", "3", -1 }, { "n + 2", "%s", -1 }, { "%s", "n + 2", 2 }, { "%s", "3", -2 } }
+local CLIPPED = { { "%s", "math.min(%s + 3, n + 2)" }, { "math.max(%s - 2, 3)", "n + 2" },
+  { "math.max(m, %s - 1)", "math.min(%s + 1, high)" }, { "3", "math.min(n + 5 - %s, %s)" },
+  { "math.max(low, %s)", "math.min(n + 3, %s + 4) - 1" }, { "math.max(3, m - 1)", "math.min(high, n)" },
+  { "math.min(%s + 2, n + 2)", "math.max(3, %s - 2)", -1 }, { "%s", "math.max(m, n)" } }
 
 local function range(state)
   if #state.loops == 0 or chance(2) then return pick(not state.is_tame and chance(3) and STEPPED or PLAIN) end
-  return pick(not state.is_tame and chance(4) and STRANGE or BOUND)
+  return pick(not state.is_tame and chance(4) and STRANGE or chance(5) and CLIPPED or BOUND)
 end
 
 --- A loop whose body `f` adds.

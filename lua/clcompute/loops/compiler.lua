@@ -88,17 +88,27 @@ local function preserving(unit, job)
   analysis.preserving.apply(unit.tree, anew(unit), unit.scop)
 end
 
---- On GPUs, too. What is computed is double where an array is.
-local function expansion(unit, job)
-  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+--- The dtype of floats that a function computes: double where an array is.
+local function real_of(unit, job)
   local real = job.options.mode == "exact" and "double" or "float"
   for _, variable in pairs(unit.own) do real = variable.element == "double" and "double" or real end
-  analysis.expansion.apply(unit.tree, anew(unit), unit.scop, real)
+  return real
+end
+
+--- Where there are groups to share what gets parallel.
+local function expansion(unit, job)
+  local has_groups = job.target.is_wide or job.target.may_wait
+  if unit.given_up or job.options.heuristics == "paper" or not has_groups then return end
+  analysis.expansion.apply(unit.tree, anew(unit), unit.scop, real_of(unit, job), job.target.is_wide)
 end
 
 local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.interchange.apply(unit.tree, anew(unit), job.target.is_wide)
+  repeat -- until no loops come together that were strips
+    analysis.interchange.apply(unit.tree, anew(unit), job.target.is_wide)
+    local has_changed = analysis.unblocking.apply(unit.tree, real_of(unit, job))
+    if has_changed then analyse(unit) end
+  until not has_changed
 end
 
 local function splitting(unit, job)

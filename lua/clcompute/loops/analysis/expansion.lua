@@ -7,6 +7,8 @@
 --     for i do local s = 0; for j do s = s + a[i][j] * x[j] end; for j do y[j] = y[j] + a[i][j] * s end end
 --     for i do local s = 0; for j do s = s + a[i][j] * x[j] end; s_of[i] = s end
 --     for i do for j do y[j] = y[j] + a[i][j] * s_of[i] end end
+--
+-- A processor does so in strips of passes: the others find in its cache what the first ones have read.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -17,12 +19,14 @@ local walk = require("clcompute.loops.tree").walk
 
 local expansion = {}
 
+local STRIP = 32 -- passes: few enough for a cache, enough for groups to share
+
 -- --- what may go -------------------------------------------------------------------------------
 
 --- The first pass of a loop in steps of one whose number of passes is known before the nest runs; nil of any other.
 local function first_pass(node)
   local from = affine.of(node.from)
-  local is_known = node.step == 1 and #from.terms == 0 and not walk.find({ node.to }, function(part)
+  local is_known = node.step == 1 and from and #from.terms == 0 and not walk.find({ node.to }, function(part)
     return part.kind == "index" or part.kind == "name" and (part.variable.role == "local" or part.variable.loop)
   end)
   return is_known and from.constant or nil
@@ -99,17 +103,33 @@ local function parts_of(loop, first, rest, variables, state)
   return ast.changed(loop, { body = first }), behind, arrays
 end
 
+--- A loop over strips of passes, in each of which two loops over all passes go.
+local function in_strips(ahead, behind, state)
+  local variable = ahead.variable
+  local strip = ast.changed(variable, { id = state.rename(variable), name = variable.name .. " in strips" })
+  local last = bounds.plus(bounds.name(strip), STRIP - 1)
+  local to = ast.node("call", { name = "min", type = "int", arguments = { last, ahead.to } })
+  local function part(loop) return ast.changed(loop, { from = bounds.name(strip), to = to }) end
+  strip.loop = ast.changed(ahead, { variable = strip, step = STRIP, body = { part(ahead), part(behind) } })
+  return strip.loop
+end
+
 --- Puts two loops in the place of one if the first is parallel then; returns whether it is.
 local function try(list, at, first, rest, variables, state)
   local loop, tree, before = list[at], state.tree, state.tree.scratch
   local ahead, behind, arrays = parts_of(loop, first, rest, variables, state)
-  list[at] = ahead
-  table.insert(list, at + 1, behind)
+  if state.is_wide then
+    list[at] = ahead
+    table.insert(list, at + 1, behind)
+  else
+    list[at] = in_strips(ahead, behind, state)
+    ahead = list[at].body[1]
+  end
   tree.scratch = walk.union(before or {}, arrays)
   state.scop = state.analyse()
   if ahead.parallel then return true end
   list[at] = loop
-  table.remove(list, at + 1)
+  if state.is_wide then table.remove(list, at + 1) end
   tree.scratch = before
   state.scop = state.analyse()
   return false
@@ -138,8 +158,9 @@ end
 -- @tparam function analyse finds out `parallel` of all loops of the tree as it is then; returns the scop
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @string real the dtype of floats that are computed
-function expansion.apply(tree, analyse, scop, real)
-  local state = { tree = tree, analyse = analyse, scop = scop, real = real, base = tree.base or 1,
+-- @tparam boolean is_wide whether all passes go before the others, as GPUs need many
+function expansion.apply(tree, analyse, scop, real, is_wide)
+  local state = { tree = tree, analyse = analyse, scop = scop, real = real, base = tree.base or 1, is_wide = is_wide,
     rename = clone.renaming(tree) }
   local at = 1
   while at <= #tree.body do

@@ -21,5 +21,6 @@ return {
   splitting = require "clcompute.loops.analysis.splitting", -- a sequential loop, cut at the pass of a loop around it
   triangles = require "clcompute.loops.analysis.triangles", -- those whose rows are sequential, column by column
   trip_counts = require "clcompute.loops.analysis.trip_counts", -- the most passes of loops, as Lua expressions
+  unblocking = require "clcompute.loops.analysis.unblocking", -- strips of a loop, put together
   wavefronts = require "clcompute.loops.analysis.wavefronts", -- passes of sequential nests that run side by side
 }

@@ -74,17 +74,13 @@ end
 --- The next sequential loop that was not looked at yet and might be moved, and where it stands.
 local function next_of(nodes, is_seen, is_wide)
   for i, node in ipairs(nodes) do
-    local list, at
-    if node.kind == "for" then
-      if not node.parallel and not is_seen[node] and can_swap(node, is_wide) then return nodes, i end
-      list, at = next_of(node.body, is_seen, is_wide)
-    elseif node.kind == "if" then
-      for _, arm in ipairs(node.arms) do
-        if not list then list, at = next_of(arm.body, is_seen, is_wide) end
-      end
-      if not list and node.otherwise then list, at = next_of(node.otherwise, is_seen, is_wide) end
+    if node.kind == "for" and not node.parallel and not is_seen[node] and can_swap(node, is_wide) then
+      return nodes, i
     end
-    if list then return list, at end
+    for _, body in ipairs(walk.bodies(node)) do
+      local list, at = next_of(body, is_seen, is_wide)
+      if list then return list, at end
+    end
   end
 end
 

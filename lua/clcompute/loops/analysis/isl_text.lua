@@ -6,6 +6,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local size_of = ast.size
 
 local isl_text = {}
@@ -113,29 +114,26 @@ function isl_text.any(dimension)
   return "any" .. dimension
 end
 
---- All values that a loop's variable may take of which data decide how far it goes, or in which steps.
-local function wide_range(loop, from, to, variable)
-  if loop.pace and loop.is_open then return "true" end
-  local first, last = from, to
-  if loop.step < 0 then first, last = to, from end
+--- That a loop's variable is not beyond any of some forms; nil where there are none.
+local function within(forms, op, variable)
+  if not forms then return nil end
   local formulas = {}
-  if first then formulas[1] = ("%s <= %s"):format(first, variable) end
-  if last then formulas[#formulas + 1] = ("%s <= %s"):format(variable, last) end
-  return #formulas > 0 and table.concat(formulas, " and ") or "true"
+  for i, form in ipairs(forms) do formulas[i] = ("%s %s %s"):format(variable, op, form_text(form)) end
+  return table.concat(formulas, " and ")
 end
 
 --- The values that a loop's variable takes; of an irregular loop those that it may take.
 -- @tparam table loop a `for` node
 -- @treturn string
 function isl_text.range(loop)
-  local from, to, variable = isl_text.affine(loop.from), isl_text.affine(loop.to), loop.variable.id
-  if not from or not to or loop.pace then return wide_range(loop, from, to, variable) end
-  local stride = math.abs(loop.step)
-  local first, last = from, to
-  if loop.step < 0 then first, last = to, from end
-  local range = ("%s <= %s <= %s"):format(first, variable, last)
-  if stride == 1 then return range end
-  return ("%s and (%s - (%s)) mod %d = 0"):format(range, variable, from, stride)
+  if loop.pace and loop.is_open then return "true" end
+  local variable, is_up, firsts, formulas = loop.variable.id, loop.step > 0, bounds.firsts(loop), {}
+  formulas[1] = within(firsts, is_up and ">=" or "<=", variable)
+  formulas[#formulas + 1] = within(bounds.lasts(loop), is_up and "<=" or ">=", variable)
+  if math.abs(loop.step) > 1 and bounds.are_sums(loop) then
+    formulas[#formulas + 1] = ("(%s - (%s)) mod %d = 0"):format(variable, form_text(firsts[1]), math.abs(loop.step))
+  end
+  return #formulas > 0 and table.concat(formulas, " and ") or "true"
 end
 
 -- --- sets and maps -------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 -- them, then all others, none of which needs another one of those (the panel and the rest, as in a blocked LU).
 
 local affine = require("clcompute.loops.tree").affine
+local bounds = require("clcompute.loops.tree").loop_bounds
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local scops = require "clcompute.loops.analysis.scop"
 local walk = require("clcompute.loops.tree").walk
@@ -51,13 +52,17 @@ local function loop_of(form, nest)
   return found, is_simple
 end
 
---- Whether a bound of a nest's loops has a quotient of a variable: then the first and the last pass do not tell how far
--- the line goes.
+--- Whether a bound of a nest's loops has a quotient of a variable, or is the least or greatest of sums with it: then
+-- the first and the last pass do not tell how far the line goes.
 local function is_bent(nest, variable)
   local function is_it(term) return term.variable == variable end
   local function bends(term) return term.quotient and affine.has_term(term.quotient, is_it) end
   for _, node in ipairs(nest.band) do
-    if affine.has_term(affine.of(node.from), bends) or affine.has_term(affine.of(node.to), bends) then return true end
+    for _, forms in ipairs { bounds.firsts(node), bounds.lasts(node) } do
+      for _, form in ipairs(forms) do
+        if affine.has_term(form, #forms > 1 and is_it or bends) then return true end
+      end
+    end
   end
   return false
 end
@@ -270,8 +275,8 @@ end
 
 --- Whether a nest leaves the rows before the passes alone, as the first launch would do all of that in one work-item.
 local function goes_on(place, variable)
-  local form = place.loop and affine.of(place.loop.from) or place.form
-  return (count_of(form, variable) or 0) > 0
+  local form = place.loop and affine.of(place.loop.from) or not place.loop and place.form
+  return form and (count_of(form, variable) or 0) > 0
 end
 
 --- The shape of rows up to the last pass of a round and the rows behind them; nil where that is not proved.

@@ -6,6 +6,7 @@
 -- where it is largest, each variable being at one of its ends; what is beyond in other places the kernel leaves out.
 
 local affine = require("clcompute.loops.tree").affine
+local bounds = require("clcompute.loops.tree").loop_bounds
 local size_of = require("clcompute.loops.tree").ast.size
 
 local trip_counts = {}
@@ -111,12 +112,62 @@ local function at_end(sum, sign, ends)
   return result
 end
 
-local function bounds_of(node, ends)
-  local from, to = affine.of(node.from), affine.of(node.to)
-  from, to = from and sum_of(from, ends), to and sum_of(to, ends)
-  if not from or not to then return nil end
-  if node.step < 0 then return to, from end
-  return from, to
+--- The sums among some forms; nil where none is one.
+local function sums_of(forms, ends)
+  local sums = {}
+  for _, form in ipairs(forms or {}) do sums[#sums + 1] = sum_of(form, ends) end
+  return #sums > 0 and sums or nil
+end
+
+--- The sums that are a loop's smallest value, or below it, and the largest, or above it; nil where there are none.
+local function limits_of(node, ends)
+  local firsts, lasts = sums_of(bounds.firsts(node), ends), sums_of(bounds.lasts(node), ends)
+  if not firsts or not lasts then return nil end
+  if node.step < 0 then return lasts, firsts end
+  return firsts, lasts
+end
+
+--- Of sums that all are a limit one that the band's variables have no part in, as it is the same in all passes; else
+-- the first, at its end.
+local function limit_at(sums, sign, ends)
+  for _, sum in ipairs(sums) do
+    if text_of(at_end(sum, sign, ends)) == text_of(sum) then return sum end
+  end
+  return at_end(sums[1], sign, ends)
+end
+
+--- Sums where each is smallest (`sign` -1) or largest.
+local function all_at_end(sums, sign, ends)
+  local limits = {}
+  for i, sum in ipairs(sums) do limits[i] = at_end(sum, sign, ends) end
+  return limits
+end
+
+--- The greatest or the least ("max" or "min") of texts.
+local function extreme(name, texts)
+  return #texts == 1 and texts[1] or ("%s(%s)"):format(name, table.concat(texts, ", "))
+end
+
+--- How far it is at most from each of some sums to each of others: the least of that counts.
+local function length_of(lows, highs, step, ends)
+  local texts, is_there = {}, {}
+  for _, low in ipairs(lows) do
+    for _, high in ipairs(highs) do
+      local length = at_end(add(high, -1, low), 1, ends)
+      local text = step == 1 and text_of(add(length, 1, constant(1)))
+        or ("(%s) // %d + 1"):format(text_of(length), step)
+      if not is_there[text] then texts[#texts + 1] = text end
+      is_there[text] = true
+    end
+  end
+  return extreme("min", texts)
+end
+
+--- The greatest or the least of sums.
+local function text_of_all(sums, name)
+  local texts = {}
+  for i, sum in ipairs(sums) do texts[i] = text_of(sum) end
+  return extreme(name, texts)
 end
 
 --- The largest count of each loop of a band.
@@ -126,15 +177,10 @@ end
 function trip_counts.counts(band)
   local ends, texts = {}, {}
   for i, node in ipairs(band) do
-    local first, last = bounds_of(node, ends)
-    if not first then return nil end
-    local length, step = at_end(add(last, -1, first), 1, ends), math.abs(node.step)
-    if step == 1 then
-      texts[i] = text_of(add(length, 1, constant(1)))
-    else
-      texts[i] = ("(%s) // %d + 1"):format(text_of(length), step)
-    end
-    ends[node.variable] = { at_end(first, -1, ends), at_end(last, 1, ends) }
+    local lows, highs = limits_of(node, ends)
+    if not lows then return nil end
+    texts[i] = length_of(lows, highs, math.abs(node.step), ends)
+    ends[node.variable] = { limit_at(lows, -1, ends), limit_at(highs, 1, ends) }
   end
   return texts
 end
@@ -147,16 +193,14 @@ end
 function trip_counts.frames(band)
   local ends, frames = {}, {}
   for i, node in ipairs(band) do
-    local low, high = bounds_of(node, ends)
-    if not low then return nil end
-    local lowest, highest, step = at_end(low, -1, ends), at_end(high, 1, ends), math.abs(node.step)
-    if step > 1 and text_of(node.step > 0 and low or high) ~= text_of(node.step > 0 and lowest or highest) then
-      return nil
-    end
-    local length = add(highest, -1, lowest)
-    frames[i] = { first = text_of(node.step > 0 and lowest or highest),
-      count = step == 1 and text_of(add(length, 1, constant(1))) or ("(%s) // %d + 1"):format(text_of(length), step) }
-    ends[node.variable] = { lowest, highest }
+    local lows, highs = limits_of(node, ends)
+    if not lows then return nil end
+    local lowest, highest, step = all_at_end(lows, -1, ends), all_at_end(highs, 1, ends), math.abs(node.step)
+    local first, name = lowest, "max"
+    if node.step < 0 then first, name = highest, "min" end
+    if step > 1 and text_of_all(first, name) ~= text_of_all(node.step > 0 and lows or highs, name) then return nil end
+    frames[i] = { first = text_of_all(first, name), count = length_of(lowest, highest, step, ends) }
+    ends[node.variable] = { limit_at(lows, -1, ends), limit_at(highs, 1, ends) }
   end
   return frames
 end

@@ -34,6 +34,7 @@ local PLACES = {
 }
 
 local function explain_loop(spec, node, role, lines)
+  if node.strips then role = ("%s; its strips (line %d) are one loop"):format(role, node.strips) end
   local place = ("%4d: %s%s"):format(node.line, ("  "):rep(#node.variable.loops),
     node.word or "for " .. node.variable.name)
   if node.irregular and (node.parallel or node.is_broken) then

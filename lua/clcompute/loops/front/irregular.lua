@@ -5,6 +5,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
 local walk = require("clcompute.loops.tree").walk
 
@@ -41,15 +42,14 @@ local function rounded(node, step)
   return ast.changed(node, { op = "//" })
 end
 
---- A bound; one that is not affine as a local.
-local function bound_of(self, name, value, loop, before)
-  local form = affine.of(value)
-  if form then
-    loop.is_open = loop.is_open or is_open(form) or nil
-    return value
+--- A bound of a loop; one that is no sum of a call's numbers, nor the least or greatest of some, as a local.
+local function bound_of(self, name, forms, loop, before)
+  if not forms then
+    loop.irregular, loop.is_open = BOUNDS, true
+    return kept(self, name, loop[name], loop, before)
   end
-  loop.irregular, loop.is_open = BOUNDS, true
-  return kept(self, name, value, loop, before)
+  for _, form in ipairs(forms) do loop.is_open = loop.is_open or is_open(form) or nil end
+  return loop[name]
 end
 
 -- --- steps ----------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ local function mark_loop(self, loop, before)
   end
   if loop.pace then set_step(self, loop, before) end
   loop.to = rounded(loop.to, loop.step)
-  loop.from = bound_of(self, "from", loop.from, loop, before)
-  loop.to = bound_of(self, "to", loop.to, loop, before)
+  loop.from = bound_of(self, "from", bounds.firsts(loop), loop, before)
+  loop.to = bound_of(self, "to", bounds.lasts(loop), loop, before)
   if walk.breaks_out(loop.body) then loop.irregular, loop.is_broken = END, true end
 end
 
@@ -136,9 +136,8 @@ local mark_list
 local STATEMENTS = {
   ["for"] = function(self, node, result)
     mark_loop(self, node, result)
-    for _, bound in ipairs { node.from, node.to } do
-      if node.irregular and not affine.of(bound) then mark_pointers(bound) end
-    end
+    if node.irregular and not bounds.firsts(node) then mark_pointers(node.from) end
+    if node.irregular and not bounds.lasts(node) then mark_pointers(node.to) end
     for _, statement in ipairs(result) do mark_expressions { statement.value } end
     node.body = mark_list(self, node.body)
   end,

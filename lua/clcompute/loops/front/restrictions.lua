@@ -138,8 +138,9 @@ local function check_target(origin, node)
 end
 
 local function mark_bound(node)
-  local form = affine.of(node)
-  if form then mark(form) end
+  for _, name in ipairs { "min", "max" } do
+    for _, form in ipairs(affine.forms(node, name) or {}) do mark(form) end
+  end
 end
 
 local function check_node(origin, node)

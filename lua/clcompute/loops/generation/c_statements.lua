@@ -6,7 +6,7 @@
 -- clcompute.loops.generation.c_expression, with the `origin` of the text; `has_indices`: all its integers are those of
 -- clcompute.loops.generation.indices.
 
-local affine = require("clcompute.loops.tree").affine
+local bounds = require("clcompute.loops.tree").loop_bounds
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local extrema = require "clcompute.loops.generation.extrema"
@@ -373,7 +373,7 @@ end
 
 --- Whether the bounds of a loop are no sums of a call's numbers, which are small.
 local function is_counted(node)
-  return node.irregular ~= nil and (node.pace or not affine.of(node.from) or not affine.of(node.to))
+  return node.irregular ~= nil and not bounds.are_sums(node)
 end
 
 --- Looks at the subscripts of a loop's first and last pass. Where work-items wait for each other they all go on, and

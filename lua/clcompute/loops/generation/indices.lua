@@ -13,13 +13,26 @@ local BITS = 31
 local MOST_ELEMENTS = (1 << BITS) - (1 << 16) -- less what tiles and groups are too large by
 local SLACK = 4 -- a work-item's place is its loop's first value and a number of passes, which is twice that at most
 
+local growth
+
+--- The most that any of some expressions is, or nil.
+local function most_growth(nodes)
+  local most = 0.0
+  for _, node in ipairs(nodes) do
+    local own = growth(node)
+    most = most and own and math.max(most, own)
+  end
+  return most
+end
+
 --- The most that an expression is, in multiples of the largest of its variables, as a float; nil where it is no sum of
 -- such.
-local function growth(node)
+function growth(node)
   if node.kind == "name" and node.variable.role == "local" then return growth(node.variable.definition) end
   if node.kind == "name" or node.kind == "length" then return 1.0 end
   if node.kind == "number" then return math.abs(node.value + 0.0) end
   if node.kind == "unary" and node.op == "-" then return growth(node.operand) end
+  if node.kind == "call" then return most_growth(node.arguments) end
   if node.kind ~= "binary" or not ("+-*"):find(node.op, 1, true) then return nil end
   local left, right = growth(node.left), growth(node.right)
   if not left or not right then return nil end
@@ -38,7 +51,7 @@ local function most_of(nest)
   local function visit(node)
     if node.kind == "for" then most = most and math.max(most, math.abs(node.step)) end
     if not is_integer(node) then return end
-    local own = affine.of(node) and growth(node)
+    local own = affine.forms(node, node.name) and growth(node)
     most = most and own and math.max(most, own) or nil
     return false
   end

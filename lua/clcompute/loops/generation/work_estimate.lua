@@ -7,7 +7,7 @@
 -- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
 -- in it is thought to be free.
 
-local affine = require("clcompute.loops.tree").affine
+local bounds = require("clcompute.loops.tree").loop_bounds
 local lua_text = require("clcompute.loops.tree").lua_text
 local plans = require("clcompute.loops.tree").plan
 local size_of = require("clcompute.loops.tree").ast.size
@@ -38,7 +38,7 @@ local UNKNOWN = 16 -- passes of a loop where data decide how many there are
 --- Text that counts a loop's iterations and puts its variable in the middle of its range.
 local function print_loop(node, output)
   local id = node.variable.id
-  if not affine.of(node.from) or not affine.of(node.to) or node.pace then
+  if not bounds.are_sums(node) then
     add(output, "local %s_count, %s = %d, %d", id, id, UNKNOWN, UNKNOWN // 2)
     return id .. "_count"
   end
@@ -256,7 +256,7 @@ function work_estimate.compile(plan, names)
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")
-  local environment = { max = math.max, min = math.min }
+  local environment = { max = math.max, min = math.min, math = math }
   local chunk, message = lua_text.load(table.concat(output, "\n"), "estimate", environment)
   if not chunk then return nil, message end
   return chunk(output.nodes, iterations)

@@ -184,6 +184,46 @@ function affine.of(node)
   return KINDS[node.kind](node)
 end
 
+--- The forms of all arguments of a call; nil where one has none.
+local function forms_of_all(nodes, name)
+  local list = {}
+  for _, node in ipairs(nodes) do
+    local forms = affine.forms(node, name)
+    if not forms then return nil end
+    table.move(forms, 1, #forms, #list + 1, list)
+  end
+  return list
+end
+
+--- Forms to each of which another one is added, `factor` times; nil where a number gets too large.
+local function each_with(node, forms, other, factor)
+  local list = {}
+  for i, form in ipairs(forms or {}) do
+    list[i] = combine(node, form, other, factor)
+    if not list[i] then return nil end
+  end
+  return forms and list
+end
+
+--- The affine forms that an expression is the least one of ("min"), or the greatest one ("max"): of
+-- `math.min(i + 32, n) - 1` they are `i + 31` and `n - 1`; a sum is its only one.
+-- @tparam table node
+-- @tparam ?string name of the function of math; nil: there is to be one form
+-- @treturn ?{table,...} nil where it is neither
+function affine.forms(node, name)
+  local form = affine.of(node)
+  if form then return { form } end
+  if node.kind == "call" then return node.name == name and forms_of_all(node.arguments, name) or nil end
+  if node.kind == "name" then
+    return not node.variable.assigned and affine.forms(node.variable.definition, name) or nil
+  end
+  if node.op ~= "+" and node.op ~= "-" or node.kind ~= "binary" then return nil end
+  local right = affine.of(node.right)
+  if right then return each_with(node, affine.forms(node.left, name), right, node.op == "+" and 1 or -1) end
+  local left = node.op == "+" and affine.of(node.left)
+  return left and each_with(node, affine.forms(node.right, name), left, 1)
+end
+
 --- How far one expression is above another, where that is always the same integer; else nil.
 function affine.distance(one, other)
   local a, b = affine.of(one), affine.of(other)

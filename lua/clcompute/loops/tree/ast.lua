@@ -119,6 +119,7 @@ local STATEMENTS = all_with(PLACE, {
     { "parallel", "boolean?", "dependences", "no two passes touch one element that one of them writes" },
     { "carried", "list?", "dependences", "examples of dependences between passes: { array, kind, from, to }" },
     { "is_moved", "boolean?", "interchange", "went inwards" },
+    { "strips", "integer?", "unblocking", "the line of the loop over its strips, which are put together" },
     { "is_separated", "boolean?", "separation", "of the nest of an assignment that kept others from being parallel" },
     { "is_short", "boolean?", "lockstep", "has fewer passes than go side by side" },
     { "is_turned", "boolean?", "triangles", "from a loop over rows to one within a column" },

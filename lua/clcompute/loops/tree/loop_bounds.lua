@@ -1,11 +1,36 @@
 -- SPDX-License-Identifier: MIT
 
---- Bounds of loops that passes make from those of the source. They are small integers, as those are, so that C's own
--- arithmetic will do for them.
+--- Bounds of loops: the sums that those of the source are, and those that passes make from them. They are small
+-- integers, as those are, so that C's own arithmetic will do for them.
 
+local affine = require "clcompute.loops.tree.affine"
 local ast = require "clcompute.loops.tree.ast"
 
 local bounds = {}
+
+-- --- of the source -----------------------------------------------------------------------------
+
+--- The affine forms whose greatest is the first value of a loop that goes up (of one that goes down: whose least).
+-- Where a loop goes in steps there is just one, which its passes are counted from.
+-- @tparam table loop a `for` node
+-- @treturn ?{table,...} nil where data decide it
+function bounds.firsts(loop)
+  local name = loop.step > 0 and "max" or "min"
+  return affine.forms(loop.from, math.abs(loop.step) == 1 and name or nil)
+end
+
+--- The affine forms whose least is the last value of a loop that goes up, `math.min(i + 31, n)` (of one that goes down:
+-- whose greatest).
+function bounds.lasts(loop)
+  return affine.forms(loop.to, loop.step > 0 and "min" or "max")
+end
+
+--- Whether it is known before a loop, of a call's numbers and the loops around it, which passes it has.
+function bounds.are_sums(loop)
+  return not loop.pace and bounds.firsts(loop) ~= nil and bounds.lasts(loop) ~= nil
+end
+
+-- --- of passes ---------------------------------------------------------------------------------
 
 --- The name of a variable, as a node.
 function bounds.name(variable)

@@ -62,6 +62,15 @@ function walk.breaks_out(nodes)
   return found
 end
 
+--- The lists of statements right within a loop or an `if`.
+function walk.bodies(node)
+  if node.kind == "for" then return { node.body } end
+  local list = {}
+  for i, arm in ipairs(node.kind == "if" and node.arms or {}) do list[i] = arm.body end
+  list[#list + 1] = node.kind == "if" and node.otherwise or nil
+  return list
+end
+
 --- Whether an expression speaks of a variable.
 function walk.mentions(node, variable)
   return walk.find({ node }, function(part) return part.kind == "name" and part.variable == variable end) ~= nil
