@@ -127,14 +127,14 @@ function helper.matrix(rows, columns, element)
 end
 
 -- What makes a device one of many work-items, each of which has a pass.
-local WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
+helper.WIDE = { kernel = "items", rows = 1, columns = 1, vector = 1, passes = 1, jam = 1, group = 8, depth = 1 }
 
---- Runs a function of `count` matrices of n rows and n in Lua, compiled for tiles, and for many work-items: all must do
--- the same. Returns what was compiled.
-function helper.compare_in_all_ways(text, count, n, element)
+--- Runs a function of `count` matrices of n rows and n in Lua, and compiled in some ways: for tiles, and for many
+-- work-items, unless they are given. All must do the same. Returns what was compiled.
+function helper.compare_in_all_ways(text, count, n, element, ways)
   local device, values, compiled, results = helper.device(), {}, {}, {}
   for k = 1, count do values[k] = helper.matrix(n, n, element) end
-  for i, tiles in ipairs { false, WIDE } do
+  for i, tiles in ipairs(ways or { false, helper.WIDE }) do
     local arguments = {}
     for k = 1, count do arguments[k] = device:buffer(values[k], "double") end
     arguments[count + 1], results[i] = n, arguments

@@ -227,7 +227,6 @@ extern "C" __attribute__((visibility("default"))) int luaopen_cuda(lua_State *L)
       {"open", cuda_open},
       {"memory", cuda_memory},
       {"string", cuda_string},
-      {"write", cuda_write},
       {"gemm", cuda_gemm},
       {"axpy", cuda_axpy},
       {"dot", cuda_dot},

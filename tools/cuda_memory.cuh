@@ -96,16 +96,6 @@ static int cuda_string(lua_State *L) {
   return 1;
 }
 
-/* write(memory, bytes): all of it */
-static int cuda_write(lua_State *L) {
-  const Memory *m = static_cast<Memory *>(luaL_checkudata(L, 1, MEMORY));
-  size_t count;
-  const char *bytes = luaL_checklstring(L, 2, &count);
-  luaL_argcheck(L, count == m->count, 2, "as many bytes as there are expected");
-  check(L, cudaMemcpy(m->bytes, bytes, count, cudaMemcpyHostToDevice));
-  return 0;
-}
-
 static int memory_gc(lua_State *L) {
   release(static_cast<Memory *>(luaL_checkudata(L, 1, MEMORY)));
   return 0;

@@ -51,14 +51,17 @@ static int is_always(isl_set *set, isl_set *extent, isl_set *context) {
   return answer == isl_bool_true;
 }
 
-/* What is read is looked at, which takes longest, where what is written does not tell already. */
+/* What is read is looked at, which takes longest, where what is written does not tell already.
+ * Without an extent no element has to be written. */
 static char *condition(clc_Analysis *a, const Access *access, size_t n, isl_set *extent,
                        isl_set *context) {
   isl_map *none = no_access(a, access);
   isl_map *writes = timed(a, access, n, 1, none);
   isl_map *reads = timed(a, access, n, 0, none);
-  isl_set *uncovered = left_out(extent, writes);
-  if (is_always(uncovered, extent, context)) {
+  isl_set *uncovered = extent != NULL ? left_out(extent, writes) : NULL;
+  if (uncovered == NULL) {
+    uncovered = read_early(reads, writes);
+  } else if (is_always(uncovered, extent, context)) {
     isl_set_free(uncovered);
     uncovered = isl_set_universe(isl_set_get_space(context));
   } else {
@@ -92,11 +95,11 @@ int clc_uncovered(lua_State *L) {
   size_t n;
   clc_checkinput(L, keys);
   const unsigned long budget = clc_optbudget(L);
-  const char *given = clc_checktext(L, "context"), *all = clc_checktext(L, "extent");
+  const char *given = clc_checktext(L, "context"), *all = clc_opttext(L, "extent");
   const Access *access = read_accesses(L, &n);
   clc_Texts *texts = clc_newtexts(L, 1);
   clc_begin(&a, budget);
-  isl_set *context = clc_toset(&a, given), *extent = clc_toset(&a, all);
+  isl_set *context = clc_toset(&a, given), *extent = all != NULL ? clc_toset(&a, all) : NULL;
   if (clc_isfine(&a)) texts->text[0] = condition(&a, access, n, extent, context);
   isl_set_free(context);
   isl_set_free(extent);

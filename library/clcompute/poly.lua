@@ -75,14 +75,14 @@ function poly.extremes(input) end
 function poly.overlap(input) end
 
 ---Finds the condition on the parameters under which a nest needs what an array held before: some element is not
----written, or is read before it is written.
+---written, or is read before it is written. Without `extent` it is asked what is read alone.
 ---```lua
 ---local poly = require "clcompute.poly"
 ---print(poly.uncovered { context = "[n, d] -> { : d >= 0 }", extent = "[d] -> { a[x] : 0 <= x < d }",
 ---  accesses = { { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }",
 ---    write = true } } }) --> d >= ...
 ---```
----@param input { context: string, extent: string, accesses: clcompute.poly.TimedAccess[], budget?: integer }
+---@param input { context: string, extent?: string, accesses: clcompute.poly.TimedAccess[], budget?: integer }
 ---@return string|boolean|nil # a Lua expression over the parameters; false: never; nil: the budget is exceeded
 ---@return string? # a message
 function poly.uncovered(input) end

@@ -130,12 +130,9 @@ local function library_of(n)
     if type(bytes) == "number" then
       for i = 1, bytes // 8 do list[i] = 0 / 0 end
     else
-      library.write(list, bytes)
+      for i = 1, #bytes // 8 do list[i] = string.unpack("<d", bytes, 8 * i - 7) end
     end
     return list
-  end
-  function library.write(list, bytes)
-    for i = 1, #bytes // 8 do list[i] = string.unpack("<d", bytes, 8 * i - 7) end
   end
   function library.string(list) return data.pack(table.move(list, 1, #list, 1, {})) end
   function library.queue_copy(from, to) table.move(from, 1, #from, 1, to) end

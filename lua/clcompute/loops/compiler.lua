@@ -82,9 +82,20 @@ local function separation(unit, job)
   analysis.separation.apply(unit.tree, anew(unit), unit.scop, job.target.is_wide)
 end
 
+--- Whether a call may make arrays for itself.
+local function may_take_memory(unit, job)
+  return not unit.given_up and job.options.heuristics ~= "paper" and not job.target.is_frugal
+end
+
+--- On GPUs: on processors few work-items do.
+local function privatising(unit, job)
+  if not may_take_memory(unit, job) or not job.target.is_wide then return end
+  analysis.privatising.apply(unit.tree, anew(unit), unit.scop)
+end
+
 --- On GPUs: a processor goes through memory once, not twice.
 local function preserving(unit, job)
-  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  if not may_take_memory(unit, job) or not job.target.is_wide then return end
   analysis.preserving.apply(unit.tree, anew(unit), unit.scop)
 end
 
@@ -97,8 +108,7 @@ end
 
 --- Where there are groups to share what gets parallel.
 local function expansion(unit, job)
-  local has_groups = job.target.is_wide or job.target.may_wait
-  if unit.given_up or job.options.heuristics == "paper" or not has_groups then return end
+  if not may_take_memory(unit, job) or not (job.target.is_wide or job.target.may_wait) then return end
   analysis.expansion.apply(unit.tree, anew(unit), unit.scop, real_of(unit, job), job.target.is_wide)
 end
 
@@ -230,6 +240,9 @@ local function tiling(unit, job)
       kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
+      if job.target.is_wide and not kernel.tiles then
+        kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body)
+      end
     end
   end
 end
@@ -286,25 +299,31 @@ local function arguments(unit, job)
     end
   end
   unit.has_twins = next(job.taken.twins) ~= nil
-  unit.extents = {}
+  unit.own_sizes = {}
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
-    unit.extents[array] = array.extent and analysis.bounds.evaluator(lua_text.expression(array.extent, SIZES))
+    for d, extent in ipairs(array.extents or {}) do
+      unit.own_sizes[#unit.own_sizes + 1] = { id = ast.size(array, d),
+        value = analysis.bounds.evaluator(lua_text.expression(extent, SIZES)) }
+    end
   end
 end
 
-local function ids_of(names)
+--- The names of all numbers and sizes.
+local function ids_of(unit)
   local ids = {}
-  for i, name in ipairs(names) do ids[i] = name.id end
+  for _, list in ipairs { unit.names, unit.own_sizes } do
+    for _, name in ipairs(list) do ids[#ids + 1] = name.id end
+  end
   return ids
 end
 
 local function work_estimate(unit)
-  unit.estimate = fitting(unit, generation.work_estimate.compile(unit.plan, ids_of(unit.names)))
+  unit.estimate = fitting(unit, generation.work_estimate.compile(unit.plan, ids_of(unit)))
 end
 
 local function host(unit)
-  unit.host_text = generation.host.text(unit.plan, ids_of(unit.names), unit.arrays)
+  unit.host_text = generation.host.text(unit.plan, ids_of(unit), unit.arrays)
   unit.run = fitting(unit, generation.host.compile(unit.host_text, unit.plan, storage.memory, storage.blank))
 end
 
@@ -321,6 +340,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "triangles", triangles },
+  { "privatising", privatising },
   { "preserving", preserving },
   { "separation", separation },
   { "expansion", expansion },
@@ -342,7 +362,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names, positions; arrays, and extents of a call's own; deciding; has_twins
+  { "arguments", arguments }, -- names, positions; arrays, and own_sizes of a call's own; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }

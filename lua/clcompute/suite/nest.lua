@@ -47,10 +47,11 @@ local function place(task, device)
   return placed
 end
 
---- Sets buffers back.
-local function write_all(placed, bytes)
-  for i, value in ipairs(bytes) do
-    if type(value) == "string" then placed[i]:write(value) end
+--- Sets buffers back to others, on their device: what comes from the host leaves caches as no program that keeps its
+-- data there finds them.
+local function write_all(placed, given)
+  for i, value in ipairs(given) do
+    if type(value) == "userdata" then placed[i]:write(value) end
   end
 end
 
@@ -92,9 +93,9 @@ function OTHERS.Lua(task)
 end
 
 function OTHERS.tiles(task, device)
-  local placed, shape = place(task, device), task.shape
+  local placed, given, shape = place(task, device), place(task, device), task.shape
   return { device = device, run = baseline.tiled[shape.row](device, placed, shape.n, shape.steps),
-    reset = function() write_all(placed, task.bytes) end,
+    reset = function() write_all(placed, given) end,
     result = function() return nest_check.read(task.row, placed) end }
 end
 
@@ -122,11 +123,11 @@ function nest.loops(shape, dtype)
     local f, failure = loops.compile(row.run, { device = device, heuristics = options.heuristics,
       mode = dtype == "float" and "fast" or "exact" })
     if not f then return nil, tostring(failure) end
-    return { f = f, on_device = options.on_device,
-      arguments = options.on_device and place(task, device) or data.copies(task.tables()) }
+    if options.on_device then return { f = f, arguments = place(task, device), given = place(task, device) } end
+    return { f = f, arguments = data.copies(task.tables()) }
   end
   function work.reset(o)
-    if o.on_device then write_all(o.arguments, task.bytes) else data.restore(o.arguments, task.tables()) end
+    if o.given then write_all(o.arguments, o.given) else data.restore(o.arguments, task.tables()) end
     o.before = o.f:stats()
   end
   function work.run(o) o.f(table.unpack(o.arguments)) end

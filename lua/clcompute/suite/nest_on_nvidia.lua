@@ -50,14 +50,15 @@ end
 -- @tparam table library
 -- @tparam function run takes arguments, packed, and memory: a list, also by the name of the array; returns seconds
 local function form_of(task, library, run)
-  local packed, memory = baseline.pack(task.row, task.bytes), {}
+  local packed, memory, given = baseline.pack(task.row, task.bytes), {}, {}
   for i, bytes in ipairs(packed.arrays) do
-    memory[i] = library.memory(bytes)
+    memory[i], given[i] = library.memory(bytes), library.memory(bytes)
     memory[packed.names[i]] = memory[i]
   end
-  local function reset()
-    for i, bytes in ipairs(packed.arrays) do library.write(memory[i], bytes) end
+  local function copy_all()
+    for i, from in ipairs(given) do library.queue_copy(from, memory[i]) end
   end
+  local function reset() library.seconds(copy_all) end
   local function result()
     local found = {}
     for _, name in ipairs(task.row.results) do found[name] = library.string(memory[name]) end

@@ -45,8 +45,9 @@ local function compile_condition(texts, body)
   return chunk(math.max, math.min)
 end
 
---- One expression as a function of a table of parameters.
+--- One expression, of isl or Lua, as a function of a table of parameters.
 function bounds.evaluator(text)
+  text = text:gsub("%f[%w_]math%.", "") -- min and max are there by these names
   return assert(compile_condition({ text }, "return " .. text))
 end
 
@@ -73,7 +74,7 @@ local function questions_of(scop)
   local questions = setmetatable({ scop = scop, rows = {}, checks = {}, seen = {} }, Questions)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      for dimension = 1, access.is_array and not access.variable.extent and access.variable.rank or 0 do
+      for dimension = 1, access.is_array and not access.variable.extents and access.variable.rank or 0 do
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")

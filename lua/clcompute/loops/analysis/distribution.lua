@@ -109,17 +109,13 @@ local function nests_of(node, state)
   return #list > 1 and list or nil
 end
 
---- The same list, with such nests.
+--- The same list, with such nests, of the innermost loops first.
 local function in_nests(nodes, state)
   local list = {}
   for _, node in ipairs(nodes) do
-    local others = node.kind == "for" and nests_of(node, state)
-    if others then
-      others = in_nests(others, state)
-    elseif node.kind == "for" then
-      node.body = in_nests(node.body, state)
-    end
-    table.move(others or { node }, 1, others and #others or 1, #list + 1, list)
+    if node.kind == "for" then node.body = in_nests(node.body, state) end
+    local others = node.kind == "for" and nests_of(node, state) or { node }
+    table.move(others, 1, #others, #list + 1, list)
   end
   return list
 end

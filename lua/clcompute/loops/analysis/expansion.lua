@@ -79,7 +79,7 @@ end
 local function array_of(variable, loop, from, state)
   local dtype = variable.type == "int" and "long" or state.real
   return ast.node("variable", { id = state.rename(variable), name = variable.name .. " of all passes", role = "array",
-    rank = 1, element = dtype, extent = bounds.plus(loop.to, 1 - from) })
+    rank = 1, element = dtype, extents = { bounds.plus(loop.to, 1 - from) } })
 end
 
 --- The element of a pass.

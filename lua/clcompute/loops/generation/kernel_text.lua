@@ -155,9 +155,7 @@ local function print_items(nest, output)
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
   output.depth = 0
-  local body = nest.is_task and nest.body or nest.wavefront and nest.wavefront.body
-    or nest.band[#nest.band].body
-  c_statements.body(body, output)
+  c_statements.body(nest.body or nest.wavefront and nest.wavefront.body or nest.band[#nest.band].body, output)
 end
 
 --- Whether a statement computes a place from what was in it, so that passes wait for each other.

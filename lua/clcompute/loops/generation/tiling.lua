@@ -385,6 +385,14 @@ function tiling.of_task(nodes, row, real, scop)
   end), has_lane
 end
 
+--- The statements of a pass that a work-item of a GPU has: its sequential loops keep what they store.
+function tiling.of_pass(nodes)
+  return walk.replaced_statements(nodes, function(node)
+    local kept = keeping.apply(node)
+    return kept ~= node and kept or nil
+  end)
+end
+
 local UNEVEN = 4 -- times as many tiles where data decide what is to do in each
 
 local function is_uneven(nodes)

@@ -3,6 +3,7 @@
 --- One call of a compiled function: from its values to the copies, launches and loops.
 
 local arguments = require "clcompute.loops.runtime.arguments"
+local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.analysis").bounds
 local costs = require "clcompute.loops.runtime.costs"
 local decision = require "clcompute.loops.runtime.decision"
@@ -13,7 +14,6 @@ local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local plans = require("clcompute.loops.tree").plan
-local size_of = require("clcompute.loops.tree").ast.size
 local storage = require "clcompute.loops.runtime.storage"
 local tuning = require "clcompute.tuning"
 
@@ -116,9 +116,9 @@ end
 local function print_rows(lines, variable, d, list)
   if d > variable.rank then return end
   local row = ("%s_each%d"):format(variable.id, d)
-  add(lines, "for i = 1, %s do", size_of(variable, d - 1))
+  add(lines, "for i = 1, %s do", ast.size(variable, d - 1))
   add(lines, "local %s = %s[i]", row, list)
-  add(lines, "if type(%s) ~= 'table' or #%s ~= %s then return false end", row, row, size_of(variable, d))
+  add(lines, "if type(%s) ~= 'table' or #%s ~= %s then return false end", row, row, ast.size(variable, d))
   print_rows(lines, variable, d + 1, row)
   add(lines, "end")
 end
@@ -128,7 +128,7 @@ local function print_array(lines, variable)
   add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
   local row = variable.id
   for d = 1, variable.rank do
-    add(lines, "local %s = #%s", size_of(variable, d), row)
+    add(lines, "local %s = #%s", ast.size(variable, d), row)
     if d < variable.rank then
       add(lines, "local %s_row%d = %s[1]", variable.id, d, row)
       row = ("%s_row%d"):format(variable.id, d)
@@ -214,9 +214,10 @@ end
 
 local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
 
---- The specialisation for the kinds of a call and of device.
-local function specialisation(state, taken, device)
+--- The specialisation for the kinds of a call and of device; `is_frugal`: without arrays of its own.
+local function specialisation(state, taken, device, is_frugal)
   local shaped_for = kernel_target.kept(state, device)
+  if is_frugal then shaped_for = kernel_target.frugal(shaped_for) end
   local key = shaped_for.key .. " " .. taken.signature
   local spec = state.specialisations[key]
   if not spec then
@@ -292,7 +293,28 @@ local function values_of(spec, state, taken)
       values[name.id] = taken.numbers[variable]
     end
   end
+  for _, size in ipairs(spec.own_sizes) do values[size.id] = math.max(math.tointeger(size.value(values)), 0) end
   return values
+end
+
+--- The shape of an array of a call's own.
+local function shape_of(variable, numbers)
+  local shape = {}
+  for d = 1, variable.rank do shape[d] = numbers[ast.size(variable, d)] end
+  return shape
+end
+
+local MOST_OF_ITS_OWN = 1 / 4 -- of a device's memory that a call takes for arrays of its own
+
+--- Whether the arrays of a call's own are too large for a device.
+local function is_lavish(spec, taken, numbers, device)
+  local bytes = 0.0
+  for i = #taken.arrays + 1, #spec.arrays do
+    local own = ast.bytes(spec.arrays[i].element) * 1.0
+    for _, extent in ipairs(shape_of(spec.arrays[i], numbers)) do own = own * extent end
+    bytes = bytes + own
+  end
+  return bytes > 0 and bytes > device.global_memory * MOST_OF_ITS_OWN
 end
 
 -- --- running ------------------------------------------------------------------------------
@@ -315,14 +337,6 @@ local function settle(arrays, ok, message)
   if not ok then error(message, 0) end
 end
 
---- The shape of an array of a call's own.
-local function shape_of(spec, variable, numbers, arrays)
-  for i, other in ipairs(spec.arrays) do
-    if other == variable.like then return arrays[i].shape end
-  end
-  return { math.max(math.tointeger(spec.extents[variable](numbers)), 0) }
-end
-
 local function open_arrays(state, spec, taken, numbers, device, is_fenced)
   local arrays = {}
   for i, array in ipairs(taken.arrays) do
@@ -330,8 +344,7 @@ local function open_arrays(state, spec, taken, numbers, device, is_fenced)
   end
   for i = #arrays + 1, #spec.arrays do
     local variable = spec.arrays[i]
-    arrays[i] = storage.scratch(variable, shape_of(spec, variable, numbers, arrays), state.options.base, device,
-      state.counters)
+    arrays[i] = storage.scratch(variable, shape_of(variable, numbers), state.options.base, device, state.counters)
   end
   return arrays
 end
@@ -373,6 +386,10 @@ function call.run(state, values)
   local device = device_of(state, taken)
   local spec = specialisation(state, taken, device)
   local numbers = values_of(spec, state, taken)
+  if is_lavish(spec, taken, numbers, device) then
+    spec = specialisation(state, taken, device, true)
+    numbers = values_of(spec, state, taken)
+  end
   local vast = decision.wrapping(spec, numbers)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end

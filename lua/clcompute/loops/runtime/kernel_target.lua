@@ -58,6 +58,11 @@ function kernel_target.of(device, given)
       has_long_atomics, has_masks, may_wait) }
 end
 
+--- The same, for calls whose arrays of their own would be too large: they make none (`is_frugal`).
+function kernel_target.frugal(target)
+  return setmetatable({ is_frugal = true, key = target.key .. ";frugal" }, { __index = target })
+end
+
 --- Numbers for those who read where there is no device.
 -- @tparam table given as for `of`
 function kernel_target.without_device(given)

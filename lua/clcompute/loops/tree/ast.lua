@@ -142,7 +142,7 @@ local STATEMENTS = all_with(PLACE, {
     { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
     { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
     { "base", "integer?", "compiler", "the index of an array's first element" },
-    { "scratch", "refs?", "expansion and preserving", "arrays that a call makes for itself" },
+    { "scratch", "refs?", "privatising, preserving and expansion", "arrays that a call makes for itself" },
   },
 })
 
@@ -171,7 +171,7 @@ local VARIABLE = {
   { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
-  { "extent", "node?", "expansion", "of an array that a call makes for itself: how many elements it has" },
+  { "extents", "nodes?", "privatising and expansion", "of an array that a call makes for itself: its dimensions" },
   { "like", "ref?", "preserving", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
@@ -277,7 +277,7 @@ end
 
 --- Whether a call makes an array for itself.
 function ast.is_scratch(array)
-  return array.extent ~= nil or array.like ~= nil
+  return array.extents ~= nil or array.like ~= nil
 end
 
 --- A node that names a variable which a pass has made up.

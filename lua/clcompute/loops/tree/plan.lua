@@ -54,7 +54,7 @@ local PARTS = record.family("part of a plan", {
     { "needed", "table?", "coverage", "by array written, when its values are needed: Lua, true or false" },
     { "undecided", "table?", "coverage", "by array written, whether data decide what is" },
     { "tiles", "node?", "tiling" },
-    { "body", "refs?", "tiling", "of a task: its statements, lanes of vectors innermost" },
+    { "body", "refs?", "tiling", "of a task, lanes of vectors innermost; of a GPU's work-item" },
     { "has_lane", "boolean?", "tiling", "of a task: whether there are such" },
     { "depth", "integer?", "parameters", "how deep its loops are nested" },
     { "parameters", "nodes?", "parameters", "of the OpenCL kernel" },
