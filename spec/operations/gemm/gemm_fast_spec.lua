@@ -78,7 +78,8 @@ local SIZES = {
   { 3, 97, 5 }, { 97, 3, 61 }, { 61, 71, 2 },
 }
 local FEW = { { 1, 1, 1 }, { 15, 33, 21 }, { 29, 65, 5 } }
--- Of rows with parts of k, which are 128 deep at least; on a simulator two of the same depth, two that differ, and three.
+-- Of rows with parts of k, which are 128 deep at least; on a simulator two of the same depth, two that differ, and
+-- three.
 local DEEP = { { 1, 1, 300 }, { 32, 16, 512 }, { 9, 11, 515 } }
 local FEW_DEEP = { { 1, 1, 257 }, { 32, 16, 256 }, { 9, 11, 387 } }
 
