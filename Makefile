@@ -73,7 +73,13 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
 # Every spec, and some once more on isolated CPUs; of kernels and ranges spec/worker/isolation_spec.lua has a sample.
 ISOLATED     = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event image/image operations/saxpy program/program)
 ALL_ISOLATED = $(ISOLATED) $(patsubst %,isolated=spec/%_spec.lua,kernel/kernel kernel/range)
-SPECS        = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
+# The longest ones come first, so that no processor waits for them in the end; the first of them has the simulator's
+# products tried, for all others.
+LONGEST      = $(patsubst %,spec/%_spec.lua,operations/gemm/gemm_precision whole/faults suite/polykernels \
+                 operations/gemm/gemm_fast operations/gauss/lu cli/cli mpi/mpi whole/install groups/groups whole/misuse \
+                 doctor/doctor suite/peers whole/lifetimes)
+ALL_SPECS    = $(sort $(shell find spec -name '*_spec.lua'))
+SPECS        = $(LONGEST) $(filter-out $(LONGEST),$(ALL_SPECS)) $(ISOLATED)
 
 .DELETE_ON_ERROR:
 .PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu scalapack env show install \

@@ -12,8 +12,12 @@ cl.seed(1) -- what is random without a seed of its own is the same each time
 
 -- Verdicts on devices are kept from spec to spec also where programs are not (tools/spec.sh): a simulator takes seconds
 -- for each.
-local kept, folder_of_programs = os.getenv "SPEC_VERDICTS", files.cache_folder
+local kept, folder_of_programs, folders_to_read = os.getenv "SPEC_VERDICTS", files.cache_folder, files.cache_folders
 files.cache_folder = function() return folder_of_programs() or kept end
+files.cache_folders = function()
+  local folders = folders_to_read()
+  return #folders == 0 and kept and { kept } or folders
+end
 
 --- Bounds from numerical analysis, by dtype: the spacing of its numbers at 1.
 helper.eps = { float = 2.0 ^ -23, double = 2.0 ^ -52 }

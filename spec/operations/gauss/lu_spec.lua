@@ -167,7 +167,8 @@ helper.describe_each("lu", function(d)
     local sizes = { float = { 1e-37, 1e37 }, double = { 1e-306, 1e306 } }
     for _, dtype in ipairs(d.has_double and dtypes or { "float" }) do
       for _, size in ipairs(sizes[dtype]) do
-        for _, n in ipairs(slow and { 2, 33 } or { 2, 33, 100 }) do
+        -- a simulator has more rows than a panel with floats: the bounds of numbers do not depend on them
+        for _, n in ipairs(slow and { 2, dtype == "float" and 33 or 9 } or { 2, 33, 100 }) do
           local a, b = d:eye(n, n, dtype) * size, d:full(dtype, size, n)
           for _, kernel in ipairs { "blocked", "unblocked", false } do
             assert.near(1, select(2, cl.gauss(a, b, { kernel = kernel or nil })).rcond, 1e-5)
@@ -402,11 +403,13 @@ helper.describe_each("lu of many small systems, by groups with an item a row", f
               local as = a:view(s, s):reshape(n, n)
               local bs = b:view(s, s):reshape(n, columns)
               assert_solved(as, bs, x:view(s, s):reshape(n, columns))
-              local _, expected = cl.gauss(as, bs, { kernel = "unblocked" })
+              local there = slow and helper.device() or q -- what is compared with need not be simulated
+              local copy = slow and as:copy(there) or as
+              local _, expected = cl.gauss(copy, slow and bs:copy(there) or bs, { kernel = "unblocked" })
               if n <= EXACT then assert.same(expected.pivots, info.pivots[s]) end
               if n <= EXACT then assert.near(1, info.rcond[s] / expected.rcond, 0.1) end
               -- the norm of the inverse is estimated from below, seldom by less than a third (Higham)
-              local exact = 1 / norm1(as) / norm1(cl.gauss(as, q:eye(n, n, dtype)))
+              local exact = 1 / norm1(copy) / norm1(cl.gauss(copy, there:eye(n, n, dtype)))
               local ratio = info.rcond[s] / exact
               assert(ratio > 0.99 and ratio < 3, ("n = %d: %g times the exact one"):format(n, ratio))
               assert.equal(rconds[s], info.rcond[s])
