@@ -7,6 +7,9 @@ local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v
 local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
   .. "integer arguments, lengths and their // and % by literals, unless the element is updated: a[k] = a[k] + e"
 
+local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
+  .. "local x = 0"
+
 -- § stands before the place that a message names.
 local ERRORS = {
   { "function(a) a[1] = §3x end", "malformed number '3x'" },
@@ -44,7 +47,13 @@ local ERRORS = {
   { "function(a) §function f() end end",
     "a global function is not accepted here: only 'local function f(x) ... end' is" },
   { "function(a) local x <§close> = 1 end", "an attribute other than <const> is not accepted" },
-  { "function(a) local §x end", "local 'x' needs a value" },
+  { "function(a) local x a[1] = §x end", NO_VALUE },
+  { "function(a) local x, y y = 1 a[1] = y a[§x] = 1 end", NO_VALUE },
+  { "function(a) local x if a[1] > 0 then x = 1 end a[1] = §x end", NO_VALUE },
+  { "function(a) local x if a[1] > 0 then x = 1 elseif §x > 0 then x = 2 else x = 3 end a[1] = x end", NO_VALUE },
+  { "function(a, n) local x for i = 1, n do x = i end a[1] = §x end", NO_VALUE },
+  { "function(a, n) for i = 1, n do local x if i > 1 then a[i] = §x end x = i end end", NO_VALUE },
+  { "function(a, n) local x while true do if a[1] > 0 then break end x = 1 break end a[1] = §x end", NO_VALUE },
   { "function(a) §local x, y = 1 end", "every local takes one value, here are 1 for 2" },
   { "function(a) §a[1] = 1, 2 end", "every target takes one value, here are 2 for 1" },
   { "function(a) §a[1], a[2] = 1 end", "every target takes one value, here are 1 for 2" },

@@ -4,6 +4,7 @@ local failure = require "clcompute.loops.tree.failure"
 local front = require "spec.support.loops_front"
 local helper = require "spec.helper"
 local lexer = require "clcompute.loops.front.lexer"
+local loops = require "clcompute.loops"
 local lua_text = require "clcompute.loops.tree.lua_text"
 local nests = require "spec.support.loops_nests"
 local types = require "clcompute.loops.front.types"
@@ -293,6 +294,32 @@ describe("a function of one expression", function()
       tree.body[3].variable.type, tree.body[4].value.type })
     k = 3
     assert.same({ k }, captured_values(tree))
+  end)
+end)
+
+describe("a local without a value", function()
+  local device = helper.devices()[1]
+
+  it("is that of the way that was taken", function()
+    local texts = { -- each stores into x of n elements
+      "local s if x[i] > 2 then s = 1 else s = 2 end x[i] = s",
+      "local s, is_even if i % 2 == 0 then s, is_even = 1.5, true else is_even = false s = 0.5 end "
+        .. "if is_even then x[i] = s else x[i] = s * 4 end",
+      "local s while true do if x[i] > 2 then s = x[i] break end if i > 1 then s = 3 break end x[i] = 7 end "
+        .. "x[i] = s + 1",
+      "local s if x[i] < 2 then goto continue end if x[i] < 3 then s = 5 else s = 6 end x[i] = s ::continue::",
+      "local s, unused local t = 2 s = t x[i] = s",
+      "local s repeat s = x[i] x[i] = s + 1 until s > 3",
+    }
+    for _, text in ipairs(texts) do
+      local source = ("return function(x, n) for i = 1, n do %s end end"):format(text)
+      local in_lua, expected, got = assert(load(source))(), { 1, 2, 3, 4 }, { 1, 2, 3, 4 }
+      in_lua(expected, 4)
+      local compiled = assert(loops.compile(in_lua, { device = device, force = true }))
+      compiled(got, 4)
+      assert.same(expected, got, text)
+      assert.equal(1, compiled:stats().launches, text)
+    end
   end)
 end)
 

@@ -179,7 +179,19 @@ local function alias(self, parsed)
   return is_alias and denotation or nil
 end
 
+--- A local that gets its value later; `unassigned` checks that it does before it is read.
+local function declare_blank(self, token, into)
+  local zero = self:node("number", token, { value = 0 })
+  local variable = self:declare(token, { role = "local", definition = zero })
+  into[#into + 1] = self:node("local", token, { variable = variable, value = zero, is_blank = true,
+    is_bare = true })
+end
+
 STATEMENTS["local"] = function(self, parsed, into)
+  if #parsed.values == 0 then
+    for _, token in ipairs(parsed.names) do declare_blank(self, token, into) end
+    return
+  end
   local values = {}
   for i, value in ipairs(parsed.values) do values[i] = alias(self, value) or value_of(self, value, into) end
   for i, token in ipairs(parsed.names) do

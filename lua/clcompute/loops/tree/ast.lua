@@ -99,7 +99,8 @@ local EXPRESSIONS = all_with(VALUE, {
 
 local STATEMENTS = all_with(PLACE, {
   ["local"] = { { "variable", "ref", "resolve" }, { "value", "node", "resolve" },
-    { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" } },
+    { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" },
+    { "is_bare", "boolean?", "resolve", "a blank one that is written so: `local s`" } },
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" } },
