@@ -69,11 +69,12 @@ local function stores_of(loop, own, is_strict)
     all[#all + 1] = { node = part, target = part.target, paces = paces_of(part.target, loop, own) }
   end)
   local function is_alone(store)
+    if not store.paces then return false end
     for _, other in ipairs(all) do
       if other ~= store and other.target.array == store.target.array
         and (is_strict or not (other.paces and are_apart(store, other))) then return false end
     end
-    return store.paces ~= nil
+    return true
   end
   local place_of = {}
   for i, node in ipairs(loop.body) do place_of[node] = i end

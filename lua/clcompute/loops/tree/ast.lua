@@ -203,6 +203,11 @@ function ast.changed(node, fields)
   return nodes:changed(node, fields)
 end
 
+--- The same, that sees no later changes of the node: passes mark it anew.
+function ast.apart(node, fields)
+  return nodes:apart(node, fields)
+end
+
 --- A copy of a resolved function with nodes and variables of its own.
 -- @treturn table the copy
 -- @treturn table each variable and node of the function to its copy
