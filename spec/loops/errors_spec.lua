@@ -159,7 +159,12 @@ local ERRORS = {
   { "function(a, n) a[1][1] = #a[§n] end",
     "a length is taken as #a[1]: rows have the same length, so any literal does" },
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
-  { "function(a, n) a[§n & 1] = 0 end", "a subscript of 'a' is not affine: it has '&'" .. ACCEPTED },
+  { "function(a, n) a[§n & n] = 0 end",
+    "a subscript of 'a' is not affine: it has '&' of n and n: one must be an integer literal" .. ACCEPTED },
+  { "function(a, n) a[§n >> 1] = 0 end",
+    "a subscript of 'a' is not affine: it has '>>', which is another number where n is negative: use '// 2'" ..
+      ACCEPTED },
+  { "function(a, n) a[§n << n] = 0 end", "a subscript of 'a' is not affine: it has '<<' by n" .. ACCEPTED },
   { "function(a, n) a[§true] = 0 end", "a subscript of 'a' is not affine: true is no number" .. ACCEPTED },
   { "function(a, n) a[n * §9007199254740993] = 0 end",
     "a subscript of 'a' is not affine: 9007199254740993 is too large" .. ACCEPTED },

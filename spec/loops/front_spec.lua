@@ -449,15 +449,20 @@ describe("an affine form", function()
 
   --- A random affine expression of loop variables, a parameter, a local and a length.
   local function random_affine(depth, divisions)
-    local choice = math.random(depth == 0 and 2 or 9)
+    local choice = math.random(depth == 0 and 2 or 11)
     local function inner(less) return random_affine(depth - 1, divisions - (less or 0)) end
     if choice == 1 then return tostring(math.random(0, 9)) end
     if choice == 2 then return math.random(5) == 1 and "#a" or NAMES[math.random(#NAMES)] end
     if choice <= 4 then return ("(%s + %s)"):format(inner(), inner()) end
     if choice <= 6 then return ("(%s - %s)"):format(inner(), inner()) end
     if choice == 7 then return ("- %s"):format(inner()) end
-    if choice == 8 or divisions == 0 then
+    if choice == 8 then return ("(~%s)"):format(inner()) end
+    if choice == 9 or divisions == 0 then
       return ("(%s * %s)"):format(inner(), math.random(2) == 1 and "3" or "(2 - 7)")
+    end
+    if choice == 10 then -- a mask of one run of ones, at the end or not
+      local mask = (1 << math.random(3)) - 1 << math.random(0, 2)
+      return ("(%s %s %d)"):format(inner(2), ({ "&", "|", "~" })[math.random(3)], math.random(2) == 1 and mask or ~mask)
     end
     return ("(%s %s %d)"):format(inner(1), math.random(2) == 1 and "//" or "%", math.random(5))
   end
