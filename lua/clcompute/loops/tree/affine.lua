@@ -193,11 +193,12 @@ local function masked(node, form, mask)
   return result
 end
 
---- An operator on bits as a multiple of the sum of its operands and one of the bits that are ones in both: `e | 1` is
+--- An operator on bits, by what it makes of two literals: as a multiple of the sum of its operands and one of the bits that are ones in both: `e | 1` is
 -- `e + 1 - (e & 1)`.
-local function bitwise(by_operands, by_both)
+local function bitwise(of_literals, by_operands, by_both)
   return function(node, left, right)
     if is_constant(left) then left, right = right, left end
+    if is_constant(left) then return constant(of_literals(left.constant, right.constant)) end
     if not is_constant(right) then
       return refuse(node, "it has '%s' of %s and %s: one must be an integer literal", node.op, text(node.left),
         text(node.right))
@@ -226,7 +227,10 @@ local function shifted_right(node, _, right)
 end
 
 local BINARY = { ["+"] = sum(1), ["-"] = sum(-1), ["*"] = product, ["//"] = quotient, ["%"] = remainder,
-  ["&"] = bitwise(0, 1), ["|"] = bitwise(1, -1), ["~"] = bitwise(1, -2), ["<<"] = shifted_left, [">>"] = shifted_right }
+  ["&"] = bitwise(function(one, other) return one & other end, 0, 1),
+  ["|"] = bitwise(function(one, other) return one | other end, 1, -1),
+  ["~"] = bitwise(function(one, other) return one ~ other end, 1, -2),
+  ["<<"] = shifted_left, [">>"] = shifted_right }
 
 function KINDS.binary(node)
   local operation = BINARY[node.op]
