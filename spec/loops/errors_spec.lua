@@ -5,7 +5,8 @@ local front = require "spec.support.loops_front"
 local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
   .. "'for i = first, last do'"
 local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
-  .. "integer arguments, lengths and their // and % by literals, unless the element is updated: a[k] = a[k] + e"
+  .. "integer arguments, lengths and their // and % by literals, unless the element is updated or exchanged: "
+  .. "a[k] = a[k] + e"
 
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
   .. "local x = 0"
@@ -145,6 +146,11 @@ local ERRORS = {
   { "function(a, n) for i = 1, n do a[§n * n] = i end end",
     "a subscript of 'a' is not affine: it multiplies n by n; make 'a' a matrix (reshape it) and write a subscript " ..
       "for each" },
+  { "function(a, n) for i = 1, n do for j = 1, n do local at = (j - 1) * n + i a[§at] = 0 end end end",
+    "a subscript of 'a' is not affine: 'at' is not either: it multiplies j - 1 by n; make 'a' a matrix (reshape it) " ..
+      "and write a[j][i]" },
+  { "function(a, n) for i = 1, n do for j = 1, n do a[i][(§j - 1) * n + i] = 0 end end end",
+    "a subscript of 'a' is not affine: it multiplies j - 1 by n; give 'a' a subscript for each factor (reshape it)" },
   { "function(a, b, n) for i = 1, n do a[§b[i]] = 0 end end",
     "a subscript of 'a' is not affine: it depends on what is in 'b'" .. ACCEPTED },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },

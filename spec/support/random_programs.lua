@@ -98,7 +98,10 @@ local function update(state)
 end
 
 local function swap(state)
-  if chance(2) or #state.floats < 2 then
+  if chance(3) then
+    local one, other = place(state), place(state)
+    add(state, "y[%s], y[%s] = y[%s], y[%s]", one, other, other, one)
+  elseif chance(2) or #state.floats < 2 then
     add(state, "%s, %s = %s, %s", target(state), target(state), float(state, 1), float(state, 1))
   else
     add(state, "%s, %s = %s, %s", state.floats[1], state.floats[#state.floats], float(state, 1), float(state, 1))

@@ -102,6 +102,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" },
     { "is_bare", "boolean?", "resolve", "a blank one that is written so: `local s`" } },
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
+    { "is_exchanged", "boolean?", "resolve", "of several at once, whose values read the target's element" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" } },
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
