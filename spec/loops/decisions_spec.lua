@@ -231,7 +231,7 @@ describe("loops.compile", function()
     assert.equal(0, compiled:stats().launches)
     assert.is_nil(next(compiled.state.latest.spec.programs))
     assert.truthy(compiled:explain():find("nest_1: Lua: launches: 1, statements: 3, ", 1, true))
-    helper.raises("a[4] is needed at line 1 for n=4, but #a is 3", function() compiled(a, 4) end)
+    helper.raises({ "a[4] is needed at line", "for n=4, but #a is 3" }, function() compiled(a, 4) end)
   end)
 
   it("checks both arrays of a short call after one that was given one array twice", function()
