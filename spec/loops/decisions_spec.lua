@@ -214,7 +214,7 @@ describe("profitability", function()
     local forced = told { force = true }
     assert.equal("force = true", forced.reasons[1])
     assert.equal("launches: 100, statements: 1, work-items: 10000; they take 400 us on the device (model), "
-      .. "0.008 us in Lua (model)", profitability.sides(forced.figures, 1))
+      .. "0.016 us in Lua (model)", profitability.sides(forced.figures, 1))
   end)
 end)
 
