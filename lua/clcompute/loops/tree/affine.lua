@@ -193,8 +193,8 @@ local function masked(node, form, mask)
   return result
 end
 
---- An operator on bits, by what it makes of two literals: as a multiple of the sum of its operands and one of the bits that are ones in both: `e | 1` is
--- `e + 1 - (e & 1)`.
+--- An operator on bits, by what it makes of two literals: as a multiple of the sum of its operands and one of the bits
+-- that are ones in both. `e | 1` is `e + 1 - (e & 1)`.
 local function bitwise(of_literals, by_operands, by_both)
   return function(node, left, right)
     if is_constant(left) then left, right = right, left end
