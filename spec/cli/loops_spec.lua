@@ -241,7 +241,7 @@ describe("clcompute loops --run", function()
   end)
 
   it("says what stops it", function()
-    fails(1, { "clcompute: M.stencil: dimension 1 of 'b' reaches 129 of 128 at line 19 for n=128; "
+    fails(1, { "clcompute: M.stencil: b[129] is needed at line 19 for n=128, but #b is 128; "
       .. "the values made up for a, b, n do not fit; --arguments says others" },
       ("loops %s --function stencil --run --device %s"):format(sums, fast))
     local bins = write(folder .. "/bins.lua",

@@ -247,11 +247,11 @@ describe("the bounds", function()
 
   it("are said with the dimension, what is reached and for which numbers", function()
     local sizes = { A = { 4, 4 }, B = { 4, 4 }, C = { 4, 4 } }
-    assert.equal("dimension 2 of 'B' reaches 0, below 1, at line 3 for n=4", (violation(product, { n = 4 }, sizes)))
+    assert.equal("B[_][0] is needed at line 3 for n=4, but B[_] begins at 1", (violation(product, { n = 4 }, sizes)))
     local stencil = "function(a, n)\n\n for i = 1, n do a[2][i + 1] = 0.0 end end"
-    assert.equal("dimension 2 of 'a' reaches 1025 of 1024 at line 3 for n=1024",
+    assert.equal("a[_][1025] is needed at line 3 for n=1024, but #a[_] is 1024",
       (violation(stencil, { n = 1024 }, { a = { 2, 1024 } })))
-    assert.equal("dimension 1 of 'a' reaches 2 of 1 at line 3 for n=1023",
+    assert.equal("a[2][_] is needed at line 3 for n=1023, but #a is 1",
       (violation(stencil, { n = 1023 }, { a = { 1, 1024 } })))
     assert.is_nil((violation(stencil, { n = 1023 }, { a = { 2, 1024 } })))
     assert.is_nil((violation(stencil, { n = 0 }, { a = { 0, 0 } })))
@@ -259,16 +259,16 @@ describe("the bounds", function()
 
   it("hold for numbers whose multiples would wrap", function()
     local source = "function(A, n) for i = 1, 2 do A[3000 * n + i] = 1.0 end end"
-    assert.matches("^dimension 1 of 'A' reaches 2702159776422297%d%d%d%d of 8 at line 1",
+    assert.matches("^A%[2702159776422297%d%d%d%d%] is needed at line 1 for n=%d+, but #A is 8$",
       (violation(source, { n = 1 << 53 }, { A = { 8 } })))
-    assert.matches("below 1", (violation(source, { n = -1 << 53 }, { A = { 8 } })))
+    assert.matches("A begins at 1$", (violation(source, { n = -1 << 53 }, { A = { 8 } })))
   end)
 
   it("know lengths", function()
     local source = "function(A, B) for i = 1, #A do for j = 1, #A[1] do A[i][j] = B[j] end end end"
     assert.is_nil((violation(source, {}, { A = { 3, 5 }, B = { 5 } })))
     assert.is_nil((violation(source, {}, { A = { 0, 5 }, B = { 0 } })))
-    assert.equal("dimension 1 of 'B' reaches 5 of 4 at line 1", (violation(source, {}, { A = { 3, 5 }, B = { 4 } })))
+    assert.equal("B[5] is needed at line 1, but #B is 4", (violation(source, {}, { A = { 3, 5 }, B = { 4 } })))
   end)
 
   it("follow conditions, as `and` and `or` come to them", function()
@@ -285,7 +285,7 @@ describe("the bounds", function()
   it("tell what only data decide", function()
     local source = "function(A, B, n) for i = 1, n do if B[i] > 0 then A[i + 1] = 1.0 end end end"
     local message, check = violation(source, { n = 3 }, { A = { 3 }, B = { 3 } })
-    assert.equal("dimension 1 of 'A' reaches 4 of 3 at line 1 for n=3", message)
+    assert.equal("A[4] is needed at line 1 for n=3, but #A is 3", message)
     assert.is_false(check.certain)
     assert.is_true(select(2, violation(source, { n = 3 }, { A = { 4 }, B = { 2 } })).certain)
   end)

@@ -5,7 +5,11 @@ local front = require "spec.support.loops_front"
 local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
   .. "'for i = first, last do'"
 local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
-  .. "integer arguments, lengths and their // and % by literals, unless the element is updated: a[k] = a[k] + e"
+  .. "integer arguments, lengths and their // and % by literals, unless the element is updated or exchanged: "
+  .. "a[k] = a[k] + e"
+
+local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
+  .. "local x = 0"
 
 -- § stands before the place that a message names.
 local ERRORS = {
@@ -44,7 +48,13 @@ local ERRORS = {
   { "function(a) §function f() end end",
     "a global function is not accepted here: only 'local function f(x) ... end' is" },
   { "function(a) local x <§close> = 1 end", "an attribute other than <const> is not accepted" },
-  { "function(a) local §x end", "local 'x' needs a value" },
+  { "function(a) local x a[1] = §x end", NO_VALUE },
+  { "function(a) local x, y y = 1 a[1] = y a[§x] = 1 end", NO_VALUE },
+  { "function(a) local x if a[1] > 0 then x = 1 end a[1] = §x end", NO_VALUE },
+  { "function(a) local x if a[1] > 0 then x = 1 elseif §x > 0 then x = 2 else x = 3 end a[1] = x end", NO_VALUE },
+  { "function(a, n) local x for i = 1, n do x = i end a[1] = §x end", NO_VALUE },
+  { "function(a, n) for i = 1, n do local x if i > 1 then a[i] = §x end x = i end end", NO_VALUE },
+  { "function(a, n) local x while true do if a[1] > 0 then break end x = 1 break end a[1] = §x end", NO_VALUE },
   { "function(a) §local x, y = 1 end", "every local takes one value, here are 1 for 2" },
   { "function(a) §a[1] = 1, 2 end", "every target takes one value, here are 2 for 1" },
   { "function(a) §a[1], a[2] = 1 end", "every target takes one value, here are 1 for 2" },
@@ -136,6 +146,11 @@ local ERRORS = {
   { "function(a, n) for i = 1, n do a[§n * n] = i end end",
     "a subscript of 'a' is not affine: it multiplies n by n; make 'a' a matrix (reshape it) and write a subscript " ..
       "for each" },
+  { "function(a, n) for i = 1, n do for j = 1, n do local at = (j - 1) * n + i a[§at] = 0 end end end",
+    "a subscript of 'a' is not affine: 'at' is not either: it multiplies j - 1 by n; make 'a' a matrix (reshape it) " ..
+      "and write a[j][i]" },
+  { "function(a, n) for i = 1, n do for j = 1, n do a[i][(§j - 1) * n + i] = 0 end end end",
+    "a subscript of 'a' is not affine: it multiplies j - 1 by n; give 'a' a subscript for each factor (reshape it)" },
   { "function(a, b, n) for i = 1, n do a[§b[i]] = 0 end end",
     "a subscript of 'a' is not affine: it depends on what is in 'b'" .. ACCEPTED },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },
@@ -150,7 +165,12 @@ local ERRORS = {
   { "function(a, n) a[1][1] = #a[§n] end",
     "a length is taken as #a[1]: rows have the same length, so any literal does" },
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
-  { "function(a, n) a[§n & 1] = 0 end", "a subscript of 'a' is not affine: it has '&'" .. ACCEPTED },
+  { "function(a, n) a[§n & n] = 0 end",
+    "a subscript of 'a' is not affine: it has '&' of n and n: one must be an integer literal" .. ACCEPTED },
+  { "function(a, n) a[§n >> 1] = 0 end",
+    "a subscript of 'a' is not affine: it has '>>', which is another number where n is negative: use '// 2'" ..
+      ACCEPTED },
+  { "function(a, n) a[§n << n] = 0 end", "a subscript of 'a' is not affine: it has '<<' by n" .. ACCEPTED },
   { "function(a, n) a[§true] = 0 end", "a subscript of 'a' is not affine: true is no number" .. ACCEPTED },
   { "function(a, n) a[n * §9007199254740993] = 0 end",
     "a subscript of 'a' is not affine: 9007199254740993 is too large" .. ACCEPTED },

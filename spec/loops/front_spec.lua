@@ -4,6 +4,7 @@ local failure = require "clcompute.loops.tree.failure"
 local front = require "spec.support.loops_front"
 local helper = require "spec.helper"
 local lexer = require "clcompute.loops.front.lexer"
+local loops = require "clcompute.loops"
 local lua_text = require "clcompute.loops.tree.lua_text"
 local nests = require "spec.support.loops_nests"
 local types = require "clcompute.loops.front.types"
@@ -296,6 +297,32 @@ describe("a function of one expression", function()
   end)
 end)
 
+describe("a local without a value", function()
+  local device = helper.devices()[1]
+
+  it("is that of the way that was taken", function()
+    local texts = { -- each stores into x of n elements
+      "local s if x[i] > 2 then s = 1 else s = 2 end x[i] = s",
+      "local s, is_even if i % 2 == 0 then s, is_even = 1.5, true else is_even = false s = 0.5 end "
+        .. "if is_even then x[i] = s else x[i] = s * 4 end",
+      "local s while true do if x[i] > 2 then s = x[i] break end if i > 1 then s = 3 break end x[i] = 7 end "
+        .. "x[i] = s + 1",
+      "local s if x[i] < 2 then goto continue end if x[i] < 3 then s = 5 else s = 6 end x[i] = s ::continue::",
+      "local s, unused local t = 2 s = t x[i] = s",
+      "local s repeat s = x[i] x[i] = s + 1 until s > 3",
+    }
+    for _, text in ipairs(texts) do
+      local source = ("return function(x, n) for i = 1, n do %s end end"):format(text)
+      local in_lua, expected, got = assert(load(source))(), { 1, 2, 3, 4 }, { 1, 2, 3, 4 }
+      in_lua(expected, 4)
+      local compiled = assert(loops.compile(in_lua, { device = device, force = true }))
+      compiled(got, 4)
+      assert.same(expected, got, text)
+      assert.equal(1, compiled:stats().launches, text)
+    end
+  end)
+end)
+
 describe("the origin", function()
   local sqrt = math.sqrt
   local text = "none"
@@ -422,15 +449,20 @@ describe("an affine form", function()
 
   --- A random affine expression of loop variables, a parameter, a local and a length.
   local function random_affine(depth, divisions)
-    local choice = math.random(depth == 0 and 2 or 9)
+    local choice = math.random(depth == 0 and 2 or 11)
     local function inner(less) return random_affine(depth - 1, divisions - (less or 0)) end
     if choice == 1 then return tostring(math.random(0, 9)) end
     if choice == 2 then return math.random(5) == 1 and "#a" or NAMES[math.random(#NAMES)] end
     if choice <= 4 then return ("(%s + %s)"):format(inner(), inner()) end
     if choice <= 6 then return ("(%s - %s)"):format(inner(), inner()) end
     if choice == 7 then return ("- %s"):format(inner()) end
-    if choice == 8 or divisions == 0 then
+    if choice == 8 then return ("(~%s)"):format(inner()) end
+    if choice == 9 or divisions == 0 then
       return ("(%s * %s)"):format(inner(), math.random(2) == 1 and "3" or "(2 - 7)")
+    end
+    if choice == 10 then -- a mask of one run of ones, at the end or not
+      local mask = (1 << math.random(3)) - 1 << math.random(0, 2)
+      return ("(%s %s %d)"):format(inner(2), ({ "&", "|", "~" })[math.random(3)], math.random(2) == 1 and mask or ~mask)
     end
     return ("(%s %s %d)"):format(inner(1), math.random(2) == 1 and "//" or "%", math.random(5))
   end

@@ -51,9 +51,9 @@ describe("what is read as it was before a nest", function()
     local a, b = device:zeros("double", N, N), device:zeros("double", N, N)
     local text = "function(a, b, n) for i = 1, n do for j = 1, n do for %s end end end end"
     for head, message in pairs {
-      ["k = i + 1, n do b[i][j] = b[i][j] + a[k][i] * b[k][j + 5]"] = "dimension 2 of 'b' reaches 22",
-      ["k = i + 1, n + 3 do b[i][j] = b[i][j] + a[1][i] * b[k][j]"] = "dimension 1 of 'b' reaches 20",
-      ["k = 0, i - 1 do b[n - i + 1][j] = b[n - i + 1][j] + a[1][i] * b[k + 1000000000][j]"] = "dimension 1 of 'b'",
+      ["k = i + 1, n do b[i][j] = b[i][j] + a[k][i] * b[k][j + 5]"] = "b[_][22] is needed",
+      ["k = i + 1, n + 3 do b[i][j] = b[i][j] + a[1][i] * b[k][j]"] = "b[20][_] is needed",
+      ["k = 0, i - 1 do b[n - i + 1][j] = b[n - i + 1][j] + a[1][i] * b[k + 1000000000][j]"] = "is needed at line",
     } do
       local f = assert(loops.compile(text:format(head), { device = device, force = true, tiles = WIDE }))
       local ok, found = pcall(f, a, b, N)

@@ -112,13 +112,13 @@ describe("profitability", function()
 
   it("leaves the device when calls take far longer there than the model says, and stays away", function()
     for _, facts in ipairs { CPU, GPU } do
-      assert.equal("DDD" .. ("L"):rep(17), (history(facts, numbers_of(1e6, 1e5), 20, 1000, 1)))
+      assert.equal("DDD" .. ("L"):rep(17), (history(facts, numbers_of(1e6, 1e5), 20, 3000, 1)))
     end
   end)
 
   it("takes the device when Lua takes far longer than the model says", function()
-    assert.equal(("L"):rep(20), (history(GPU, numbers_of(1e6, 16), 20, 1, 1)))
-    assert.equal("LLL" .. ("D"):rep(17), (history(GPU, numbers_of(1e6, 16), 20, 1, 10)))
+    assert.equal(("L"):rep(20), (history(GPU, numbers_of(1e6, 8), 20, 1, 1)))
+    assert.equal("LLL" .. ("D"):rep(17), (history(GPU, numbers_of(1e6, 8), 20, 1, 10)))
   end)
 
   it("changes its mind a few times at most, whatever calls take", function()
@@ -176,11 +176,19 @@ describe("profitability", function()
     assert.is_false(costs.is_due(costs.run_of(memory, numbers.total, { true })))
   end)
 
+  it("counts the rows of a table of tables with its copies", function()
+    local numbers, long, short = numbers_of(1e6, 1e5), facts_of(3000, "host"), facts_of(3000, "host")
+    short[variable].rows = 1000
+    local figures = profitability.figures(numbers, costs.of(CPU))
+    local function seconds(facts) return profitability.cost(plan, numbers, facts, { true }, figures).seconds end
+    assert.near(2 * 1000 * costs.HOST.row, seconds(short) - seconds(long), 1e-9) -- there and back
+  end)
+
   it("says of each figure whether it is the model's or measured", function()
     local _, memory = history(GPU, numbers_of(1e6, 1e5), 4, 2, 1, 2)
     local figures = profitability.figures(numbers_of(1e6, 1e5), costs.of(GPU), memory)
     assert.equal("launches: 1, statements: 1e+06, work-items: 100000; they take 23.4 us on the device (measured), "
-      .. "8 ms in Lua (model)", profitability.sides(figures, 1))
+      .. "16 ms in Lua (model)", profitability.sides(figures, 1))
   end)
 end)
 

@@ -108,6 +108,55 @@ describe("functions that people write", function()
       vector(n, function(i) return 1.0 / i end), n
   end
 
+  it("exchange elements where data say", function()
+    local function eliminate(A, n)
+      for k = 1, n - 1 do
+        local p = k
+        for i = k + 1, n do if math.abs(A[i][k]) > math.abs(A[p][k]) then p = i end end
+        for j = 1, n do A[k][j], A[p][j] = A[p][j], A[k][j] end
+        for i = k + 1, n do
+          local f = A[i][k] / A[k][k]
+          for j = k, n do A[i][j] = A[i][j] - f * A[k][j] end
+        end
+      end
+    end
+    local function sort_rows(A, n)
+      for r = 1, n do
+        for i = 2, n do
+          local j = i
+          while j > 1 and A[r][j - 1] > A[r][j] do
+            A[r][j - 1], A[r][j] = A[r][j], A[r][j - 1]
+            j = j - 1
+          end
+        end
+      end
+    end
+    local function merge(A, n) -- a step of a bitonic sort
+      for r = 1, n do
+        for i = 0, n - 1 do
+          local l = i ~ r & 7
+          if l > i and A[r][l + 1] > A[r][i + 1] then A[r][l + 1], A[r][i + 1] = A[r][i + 1], A[r][l + 1] end
+        end
+      end
+    end
+    for f, parallel in pairs { [eliminate] = "for j +parallel", [sort_rows] = "for r +parallel",
+      [merge] = "for r +parallel" } do
+      local compiled = assert(loops.compile(f, { device = device, force = true }))
+      local A = helper.matrix(16, 16, function() return math.random() - 0.5 end)
+      local expected, got = copies.of { A, 16 }, copies.of { A, 16 }
+      f(table.unpack(expected))
+      compiled(table.unpack(got))
+      assert(copies.are_equal(expected, got))
+      assert.matches(parallel, compiled:explain())
+    end
+    local swap = assert(loops.compile(function(x, p, n)
+      for i = 1, n do local at = p[i]; x[i], x[at] = x[at], x[i] end
+    end, { device = device }))
+    everywhere(function()
+      helper.raises("x[at]): index 9 is outside of 1 .. 3", swap, { 1.0, 2.0, 3.0 }, { 1, 9, 2 }, 3)
+    end)
+  end)
+
   it("read elements through others, where they are", function()
     local compiled = assert(loops.compile(spmv, { device = device, force = true }))
     local expected, got = { sparse(20) }, { sparse(20) }

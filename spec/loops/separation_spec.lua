@@ -85,6 +85,19 @@ describe("separated assignments", function()
     assert.not_matches("nest_2", wide:source())
   end)
 
+  it("are no wavefronts because those are that they were apart from", function()
+    compare [[function(a, b, c, n)
+      for i = n, 2, -2 do
+        for j = n, 2, -1 do
+          for k = 2, n do
+            a[1][k] = a[1][k] + a[1][j - 1] + 0.5 * b[n + 1 - j][j - 1]
+            c[k // 2 + 1][i] = b[1][k // 2 + 1] * 1.25
+          end
+        end
+      end
+    end]]
+  end)
+
   local ROWS = { "c[i][1] = 0.5", "for j = 1, i do c[i][j] = c[i][j] * 0.5 end",
     "for k = 1, n do for j = 1, i do c[i][j] = c[i][j] + a[j][k] * b[i][k] end end",
     "for k = 2, n do c[i][k] = c[i][k - 1] * 0.5 + a[i][k] end",

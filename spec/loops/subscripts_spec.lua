@@ -47,6 +47,42 @@ describe("a subscript or bound", function()
   end)
 end)
 
+helper.describe_each("operators on bits", function(device)
+  local function matches(text, launches, ...)
+    local values = { ... }
+    local expected, got = copies.of(values), copies.of(values)
+    assert(load("return " .. text))()(table.unpack(expected))
+    local compiled = assert(loops.compile(text, { device = device, force = true }))
+    compiled(table.unpack(got))
+    assert(copies.are_equal(expected, got), text)
+    assert.equal(launches, compiled:stats().launches, text)
+    return compiled:explain()
+  end
+  local function vector(count) return helper.matrix(1, count, function(_, j) return j * 5 - 7 end)[1] end
+
+  it("of subscripts and bounds with literals are proved parallel", function()
+    for _, text in ipairs {
+      "function(x, y, n) for i = 1, n do y[i << 1] = x[i]; y[(i << 1) - 1] = -x[i] end end",
+      "function(x, y, n) for i = 0, n - 1 do y[(i ~ 1) + 1] = x[i + 1] end end",
+      "function(x, y, n) for i = 1, n do for j = 1, i & 3 do y[i] = y[i] + (x[j] << j) end end end",
+      "function(x, y, n) for i = 1, n do local m = i | 1; for j = ~m + i, m do y[i] = y[i] ~ x[j & 7 | 1] end end end",
+      "function(x, y, n) for i = 1, n do if i & 1 == 0 then y[i] = x[i - 1] else y[i - 1 + 1] = ~x[i] end end end",
+    } do assert.matches("for i +parallel", matches(text, 1, vector(8), vector(16), 8)) end
+  end)
+
+  it("have Lua's values, however far they shift", function()
+    matches("function(x, y, n) for i = 1, n do y[i] = (x[i] << i - 70) ~ (x[i] >> i - 70) | (i << 63) & ~i end end", 1,
+      vector(140), vector(140), 140)
+    matches("function(x, y, n) for i = 1, n do y[i] = x[(i * 37 ~ i >> 2) & 127 | 1] end end", 1, vector(140),
+      vector(140), 140)
+  end)
+
+  it("keep loops in their order whose passes they lead to one place", function()
+    local words = matches("function(x, y, n) for i = 1, n do y[i | 1] = x[i] end end", 0, vector(8), vector(9), 8)
+    assert.matches("for i +sequential", words)
+  end)
+end)
+
 helper.describe_each("a random function with roundabout subscripts", function(device)
   local count = helper.long(300) or 3
   local n = helper.is_simulator(device) and 4 or 9

@@ -311,6 +311,7 @@ helper.describe_each("loop nests in tiles", function(device)
     for _, body in ipairs {
       "while x < 3 and count < 40 do x, y = x * 1.25 + 0.1, y - x; count = count + 1 end",
       "repeat x = x + 0.5; count = count + 1 until x > y or count > 30",
+      "while true do x = x + 1; if not (x < i) then break end; y = y - x end",
       "while count < 9 do local t = x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.5 end; count = count + 1 end",
       "while x > 0 do if x > 1 then x = x - 1 end; if y > 3 then y = y / 2; count = count + 2 end; x = x - 0.25 end",
       "repeat local t = x; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
@@ -326,7 +327,7 @@ helper.describe_each("loop nests in tiles", function(device)
     for _, body in ipairs {
       "while x > 0 do x = x - a[i][count % n + 1] * a[i][count % n + 1] - 0.1; count = count + 1 end",
       "while count < 9 do count = count * 3 + 1 end",
-      "while true do x = x + 1; if not (x < i) then break end; y = y - x end",
+      "while x < 99 do x = x + 1; if not (x < i) then break end; y = y - x end",
       "while x > 0 do x = x - 1 end; while y > 0 do y = y - 1 end",
       "while x > 0 do x = x - math.abs(y) - 0.5 end", "while x > 0 do x = x - y % 1 - 0.5 end",
     } do

@@ -98,7 +98,10 @@ local function update(state)
 end
 
 local function swap(state)
-  if chance(2) or #state.floats < 2 then
+  if chance(3) then
+    local one, other = place(state), place(state)
+    add(state, "y[%s], y[%s] = y[%s], y[%s]", one, other, other, one)
+  elseif chance(2) or #state.floats < 2 then
     add(state, "%s, %s = %s, %s", target(state), target(state), float(state, 1), float(state, 1))
   else
     add(state, "%s, %s = %s, %s", state.floats[1], state.floats[#state.floats], float(state, 1), float(state, 1))
@@ -189,7 +192,18 @@ local function data_loop(state)
   add(state, "until %s > %s or %s", counter, pick { "4", "s" }, condition(state))
 end
 
-local STATEMENTS = { store, store, store, store_integer, update, update, swap, define, assign, branch }
+--- A local that gets its value behind its declaration, in each of two ways.
+local function define_later(state)
+  local id = name(state, "t")
+  add(state, "local %s", id)
+  add(state, "if %s then %s = %s else", condition(state), id, float(state, 1))
+  block(state, 1)
+  add(state, "  %s = %s", id, float(state, 1))
+  add(state, "end")
+  table.insert(state.floats, id)
+end
+
+local STATEMENTS = { store, store, store, store_integer, update, update, swap, define, define_later, assign, branch }
 
 --- Statements in a scope of their own.
 function block(state, count, first, last)

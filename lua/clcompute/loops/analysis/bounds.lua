@@ -132,18 +132,28 @@ local function describe_parameters(scop, check, values)
   return #parts == 0 and "" or " for " .. table.concat(parts, ", ")
 end
 
---- A failed check in words: "dimension 2 of 'a' reaches 1025 of 1024 at line 3 for n=1025".
+--- An element, or the row whose length is meant, of which one subscript is known.
+local function element_of(name, rank, dimension, subscript)
+  return name .. ("[_]"):rep(dimension - 1) .. subscript .. (subscript == "" and "" or ("[_]"):rep(rank - dimension))
+end
+
+--- A failed check in words: "a[_][1025] is needed at line 3 for n=1025, but #a[_] is 1024".
 -- @tparam table scop
 -- @tparam table check
 -- @tparam table values of the parameters, by their names in isl
 -- @treturn string
 function bounds.describe(scop, check, values)
   local reached = bounds.evaluator(check.value)(values) + scop.base
-  local limit = check.side == "below" and (", below %d,"):format(scop.base)
-    or (" of %d"):format(values[ast.size(check.array, check.dimension)] + scop.base - 1)
-  local name = (check.array.like or check.array).name
-  return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, name, reached, limit,
-    check.access.node.line, describe_parameters(scop, check, values))
+  local array, d = check.array.like or check.array, check.dimension
+  local row, length = element_of(array.name, array.rank, d, ""), values[ast.size(check.array, d)]
+  local limit = ("#%s is %d"):format(row, length)
+  if check.side == "below" then
+    limit = ("%s begins at %d"):format(row, scop.base)
+  elseif scop.base ~= 1 then
+    limit = ("%s ends at %d"):format(row, length + scop.base - 1)
+  end
+  return ("%s is needed at line %d%s, but %s"):format(element_of(array.name, array.rank, d, ("[%.0f]"):format(reached)),
+    check.access.node.line, describe_parameters(scop, check, values), limit)
 end
 
 -- --- coverage ------------------------------------------------------------------------------

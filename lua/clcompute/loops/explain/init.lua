@@ -148,11 +148,22 @@ local function add_replaced(plan, on_device, by, list)
   return list
 end
 
+--- The reason that several nests, all of them, have for where they run; nil where they have others.
+local function common_reason(verdict, count)
+  local first = verdict.reasons[1]
+  for i = 2, count do
+    if verdict.reasons[i] ~= first then return nil end
+  end
+  return count > 1 and first or nil
+end
+
 local function add_nests(latest, figures, lines)
   local verdict, plan = latest.verdict, latest.spec.plan
   local replaced = add_replaced(plan, verdict.on_device, nil, {})
+  local common = figures and common_reason(verdict, #plan.kernels)
+  if common then add(lines, "  all nests: %s", common) end
   for i, nest in ipairs(plan.kernels) do
-    local told = { verdict.reasons[i] }
+    local told = { not common and verdict.reasons[i] or nil }
     told[#told + 1] = figures and profitability.sides(figures, i)
     local place = verdict.on_device[i] and "device" or "Lua"
     if replaced[nest] then place = ("not run, %s took its place"):format(replaced[nest]) end
@@ -197,18 +208,45 @@ local function why_in_lua(verdict)
     profitability.time(verdict.device_seconds))
 end
 
-local function count_nests(count)
+local function nests_of(count)
   return count == 1 and "1 nest" or ("%d nests"):format(count)
+end
+
+local count_nests
+
+--- The same for a part. What runs in place of others stands for them.
+local function count_of(part, on_device)
+  if part.kind == "either" then
+    local count, there = count_nests(part.many, on_device)
+    return count, math.min(count, math.max(there, (select(2, count_nests(part.few, on_device)))))
+  end
+  local count, there = 0, 0
+  for _, body in ipairs(plans.bodies(part)) do
+    local inner, inner_there = count_nests(body, on_device)
+    count, there = count + inner, there + inner_there
+  end
+  if part.kind ~= "kernel" then return count, there end
+  count = math.max(count, 1)
+  return count, on_device[part.index] and count or there
+end
+
+--- How many nests a plan has, and how many of them are on the device: ways to run the same ones are counted once.
+function count_nests(plan, on_device)
+  local count, there = 0, 0
+  for _, part in ipairs(plan) do
+    local inner, inner_there = count_of(part, on_device)
+    count, there = count + inner, there + inner_there
+  end
+  return count, there
 end
 
 --- What becomes of the function, for who reads no further.
 local function summary(spec, latest)
-  local count, on_device = #spec.plan.kernels, 0
   if spec.no_kernel then return "stays in Lua with such arguments: " .. spec.no_kernel end
-  if not latest then return ("%s may run on a device; each call decides"):format(count_nests(count)) end
-  for _, is_there in ipairs(latest.verdict.on_device) do on_device = on_device + (is_there and 1 or 0) end
-  if on_device == 0 then return "the latest call stayed in Lua: " .. why_in_lua(latest.verdict) end
-  return ("the latest call ran %s of %d on %s"):format(count_nests(on_device), count, latest.place.name)
+  local count, there = count_nests(spec.plan, latest and latest.verdict.on_device or NOWHERE)
+  if not latest then return ("%s may run on a device; each call decides"):format(nests_of(count)) end
+  if there == 0 then return "the latest call stayed in Lua: " .. why_in_lua(latest.verdict) end
+  return ("the latest call ran %s of %d on %s"):format(nests_of(there), count, latest.place.name)
 end
 
 -- --- all ----------------------------------------------------------------------------------

@@ -196,8 +196,7 @@ local function parse_local(c)
     return define
   end
   local names = parse_names(c)
-  if not c:is "=" then c:fail(("local '%s' needs a value"):format(names[#names].text), names[#names]) end
-  c:take()
+  if not c:accept "=" then return c:node("local", first, { names = names, values = {} }) end
   if #names == 1 and c:accept "function" then return parse_inlined_function(c, first, names[1]) end
   local values = parse_values(c)
   if #names ~= #values then
@@ -299,7 +298,9 @@ local function parse_while(c)
   c:expect "do"
   local body = c:nested(parse_block)
   c:expect("end", first)
-  table.insert(body, 1, break_where(c, c:node("unary", condition, { op = "not", operand = condition })))
+  if condition.value ~= true then
+    table.insert(body, 1, break_where(c, c:node("unary", condition, { op = "not", operand = condition })))
+  end
   return c:node("forever", first, { word = "while", body = body })
 end
 

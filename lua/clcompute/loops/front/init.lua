@@ -10,6 +10,7 @@ local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
 local subscripts = require "clcompute.loops.front.subscripts"
 local types = require "clcompute.loops.front.types"
+local unassigned = require "clcompute.loops.front.unassigned"
 
 local front = { check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
   origin = origin.of, simplify_subscripts = subscripts.simplify }
@@ -33,7 +34,7 @@ end
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
 function front.resolve(parsed, base)
-  return restrictions.check(resolve.run(parsed, base))
+  return unassigned.check(restrictions.check(resolve.run(parsed, base)))
 end
 
 return front

@@ -15,6 +15,7 @@ local denotations = require "clcompute.loops.front.denotations"
 local inlining = require "clcompute.loops.front.inlining"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
+local lua_text = require("clcompute.loops.tree").lua_text
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -179,7 +180,19 @@ local function alias(self, parsed)
   return is_alias and denotation or nil
 end
 
+--- A local that gets its value later; `unassigned` checks that it does before it is read.
+local function declare_blank(self, token, into)
+  local zero = self:node("number", token, { value = 0 })
+  local variable = self:declare(token, { role = "local", definition = zero })
+  into[#into + 1] = self:node("local", token, { variable = variable, value = zero, is_blank = true,
+    is_bare = true })
+end
+
 STATEMENTS["local"] = function(self, parsed, into)
+  if #parsed.values == 0 then
+    for _, token in ipairs(parsed.names) do declare_blank(self, token, into) end
+    return
+  end
   local values = {}
   for i, value in ipairs(parsed.values) do values[i] = alias(self, value) or value_of(self, value, into) end
   for i, token in ipairs(parsed.names) do
@@ -236,21 +249,31 @@ local function is_assigned(subscript, targets)
   return false
 end
 
+--- Whether one of some values is, or is computed from, the element that is a target: so it is read before it is stored.
+local function is_read(target, values)
+  local text = target.kind == "index" and lua_text.expression(target)
+  return text and walk.find(values, function(part)
+    return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text
+  end) ~= nil or nil
+end
+
 --- Several at once: all values, and where they go, are known before the first is assigned.
 function STATEMENTS.assigns(self, parsed, into)
-  local targets, values = {}, {}
+  local targets, values, written, exchanged = {}, {}, {}, {}
   for i, target in ipairs(parsed.targets) do targets[i] = self:evaluating(nil, into, target_of, target) end
   for i, value in ipairs(parsed.values) do
-    values[i] = value_of(self, value, into)
-    if values[i].kind ~= "number" then values[i] = kept(self, values[i], value, into) end
+    written[i] = value_of(self, value, into)
+    values[i] = written[i].kind ~= "number" and kept(self, written[i], value, into) or written[i]
   end
+  for i, target in ipairs(targets) do exchanged[i] = is_read(target, written) end
   for _, target in ipairs(targets) do
     for d, subscript in ipairs(target.subscripts or {}) do
       if is_assigned(subscript, targets) then target.subscripts[d] = kept(self, subscript, parsed, into) end
     end
   end
   for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays
-    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i] })
+    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i],
+      is_exchanged = exchanged[i] })
   end
 end
 

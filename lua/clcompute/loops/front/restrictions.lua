@@ -98,15 +98,33 @@ local function loop_variable(node, except)
 end
 
 local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
-  .. "integer arguments, lengths and their // and % by literals, unless the element is updated: "
+  .. "integer arguments, lengths and their // and % by literals, unless the element is updated or exchanged: "
   .. "%s[k] = %s[k] + e"
+
+--- An expression, or what the local that it is stands for.
+local function meant(node)
+  while node.kind == "name" and node.variable.role == "local" and not node.variable.assigned do
+    node = node.variable.definition
+  end
+  return node
+end
+
+--- The part of a subscript that is at fault, also within what locals stand for.
+local function cause_of(at)
+  local inner = meant(at)
+  while inner ~= at do
+    at = select(3, affine.of(inner)) or inner
+    inner = meant(at)
+  end
+  return at
+end
 
 --- What to write instead; for `A[i * n + k]`, where a matrix is meant, its element.
 local function remedy(index, subscript, at)
-  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then
-    return (ACCEPTED:gsub("%%s", index.array.name))
-  end
-  local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
+  local name, cause = index.array.name, cause_of(at)
+  if cause.kind ~= "binary" or cause.op ~= "*" then return (ACCEPTED:gsub("%%s", name)) end
+  if #index.subscripts > 1 then return ("; give '%s' a subscript for each factor (reshape it)"):format(name) end
+  local row, column = loop_variable(cause), loop_variable(meant(subscript), cause)
   local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
   return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
 end
@@ -126,11 +144,11 @@ local function is_update(assign)
   end) ~= nil
 end
 
---- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated.
+--- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged.
 local function check_target(origin, node)
   for _, subscript in ipairs(node.target.subscripts) do
     local form, reason, at = affine.of(subscript)
-    if not form and not is_update(node) then
+    if not form and not node.is_exchanged and not is_update(node) then
       failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
         remedy(node.target, subscript, at)))
     end

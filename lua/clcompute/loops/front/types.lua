@@ -308,7 +308,7 @@ local function store(self, array, node)
 end
 
 STATEMENTS["local"] = function(self, node)
-  if not node.is_blank then return give(self, node.variable, node.value) end
+  if not node.is_blank or not node.variable.assigned then return give(self, node.variable, node.value) end
   self:any(node.value)
 end
 

@@ -99,7 +99,7 @@ local function plain(node, context, added)
     if right.kind == "number" then
       return plain(node.left, context, added + (node.op == "+" and right.value or -right.value))
     end
-    return ("%s %s %s"):format(plain(node.left, context, added), node.op,
+    return ("%s %s %s"):format(enclosed(PRECEDENCE["+"], plain(node.left, context, added)), node.op,
       enclosed(PRECEDENCE["+"] + 1, plain(right, context))), PRECEDENCE["+"]
   end
   if added ~= 0 then

@@ -103,8 +103,10 @@ local function array_facts(spec, arrays)
   local facts = {}
   for i, variable in ipairs(spec.arrays) do
     local array = arrays[i]
-    facts[variable] = { bytes = array.bytes, elements = array.count, host = array.host, device = array.device,
-      home = array.home }
+    local shape, rows = array.shape, nil
+    if #shape > 1 and shape[#shape] > 0 then rows = array.count // shape[#shape] end
+    facts[variable] = { bytes = array.bytes, elements = array.count, rows = rows, host = array.host,
+      device = array.device, home = array.home }
   end
   return facts
 end

@@ -68,7 +68,8 @@ local function copy(self, array, times)
   self.copies = self.copies + times
   self.bytes = self.bytes + times * array.bytes
   self.copy_seconds = self.copy_seconds
-    + times * (row.copy + array.bytes * row.byte + array.elements * costs.HOST.element)
+    + times * (row.copy + array.bytes * row.byte + array.elements * costs.HOST.element
+      + (array.rows or 0) * costs.HOST.row)
 end
 
 local function use(self, side, part, times)
@@ -124,8 +125,9 @@ end
 --- Seconds of a call's nests and copies for a choice.
 -- @tparam table plan of `nests`
 -- @tparam table numbers of `clcompute.loops.generation.work_estimate`
--- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `host`, `device` (where it
--- is valid at the start), `home` (where it must be valid at the end, or "nowhere")
+-- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `rows` (tables in that
+-- table; nil: none), `host`, `device` (where it is valid at the start), `home` (where it must be valid at the end, or
+-- "nowhere")
 -- @tparam table on_device by index of the nest
 -- @tparam table figures of the same numbers
 -- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model), `runs`: the

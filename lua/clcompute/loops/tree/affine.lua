@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- The affine form of an expression: an integer plus integer multiples of loop variables, of numbers that stay the same
--- during a call, of lengths, and of `e // c` where e is affine and c a positive literal. A local that is never assigned
--- again stands for its value.
+-- during a call, of lengths, and of `e // c` where e is affine and c a positive literal. So `e % c` has one, and with a
+-- literal `e & c`, `e | c`, `e ~ c` and `e << c`. A local that is never assigned again stands for its value.
 
 local lua_text = require "clcompute.loops.tree.lua_text"
 local walk = require "clcompute.loops.tree.walk"
@@ -12,6 +12,7 @@ local affine = {}
 local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
 local MOST_MULTIPLE = 1 << 9 -- of unknowns, so that no form wraps: a call checks that they are at most 2^53
 local DEEPEST = 3 -- divisions within each other
+local MOST_BITS, MOST_RUNS = 30, 2 -- of literals that bits are taken with: how many, and of how many runs of ones
 
 local NAMES = { name = function(variable) return variable.name end }
 
@@ -120,11 +121,14 @@ function KINDS.call(node)
   return refuse(node, "it calls math.%s", node.name)
 end
 
+local BEFORE_MINUS = { ["-"] = 0, ["~"] = -1 } -- `~e` is `-1 - e`
+
 function KINDS.unary(node)
-  if node.op ~= "-" then return refuse(node, "it has '%s'", node.op) end
+  local before = BEFORE_MINUS[node.op]
+  if not before then return refuse(node, "it has '%s'", node.op) end
   local form, reason, at = affine.of(node.operand)
   if not form then return nil, reason, at end
-  return combine(node, constant(0), form, -1)
+  return combine(node, constant(before), form, -1)
 end
 
 local function sum(factor)
@@ -157,7 +161,76 @@ local function remainder(node, left, right)
   return combine(node, left, form, -right.constant)
 end
 
-local BINARY = { ["+"] = sum(1), ["-"] = sum(-1), ["*"] = product, ["//"] = quotient, ["%"] = remainder }
+-- --- bits: of integers that may be negative, too, whose upper bits are ones ----------------
+
+--- Where the lowest run of ones in a number begins, how long it is, and the number without it.
+local function lowest_run(bits)
+  local low, count = 0, 0
+  while bits >> low & 1 == 0 do low = low + 1 end
+  while bits >> low + count & 1 == 1 do count = count + 1 end
+  return low, count, bits & bits + (1 << low)
+end
+
+--- The bits of a form that are ones in a mask: of each run of ones a remainder of a quotient. So `e & 6` is
+-- `e // 2 % 4 * 2`.
+local function masked(node, form, mask)
+  if mask < 0 then
+    local others, reason, at = masked(node, form, ~mask)
+    if not others then return nil, reason, at end
+    return combine(node, form, others, -1)
+  end
+  local result, runs = constant(0), 0
+  while mask ~= 0 do
+    local low, count, rest = lowest_run(mask)
+    runs = runs + 1
+    if runs > MOST_RUNS or low + count > MOST_BITS then return refuse(node, "it has '%s' of many bits", node.op) end
+    local shifted, reason, at = quotient(node, form, constant(1 << low))
+    local part
+    if shifted then part, reason, at = remainder(node, shifted, constant(1 << count)) end
+    if not part then return nil, reason, at end
+    result, mask = combine(node, result, part, 1 << low), rest
+  end
+  return result
+end
+
+--- An operator on bits, by what it makes of two literals: as a multiple of the sum of its operands and one of the bits
+-- that are ones in both. `e | 1` is `e + 1 - (e & 1)`.
+local function bitwise(of_literals, by_operands, by_both)
+  return function(node, left, right)
+    if is_constant(left) then left, right = right, left end
+    if is_constant(left) then return constant(of_literals(left.constant, right.constant)) end
+    if not is_constant(right) then
+      return refuse(node, "it has '%s' of %s and %s: one must be an integer literal", node.op, text(node.left),
+        text(node.right))
+    end
+    local both, reason, at = masked(node, left, right.constant)
+    if not both then return nil, reason, at end
+    local operands
+    operands, reason, at = combine(node, left, right, 1)
+    if not operands then return nil, reason, at end
+    return combine(node, combine(node, constant(0), operands, by_operands), both, by_both)
+  end
+end
+
+local function shifted_left(node, left, right)
+  local count = is_constant(right) and right.constant or -1
+  if count < 0 or count > MOST_BITS then return refuse(node, "it has '<<' by %s", text(node.right)) end
+  return combine(node, constant(0), left, 1 << count)
+end
+
+--- A negative number's upper bits become zeros, so this is no quotient.
+local function shifted_right(node, _, right)
+  local count = is_constant(right) and right.constant or -1
+  if count < 0 or count > MOST_BITS then return refuse(node, "it has '>>' by %s", text(node.right)) end
+  return refuse(node, "it has '>>', which is another number where %s is negative: use '// %d'", text(node.left),
+    1 << count)
+end
+
+local BINARY = { ["+"] = sum(1), ["-"] = sum(-1), ["*"] = product, ["//"] = quotient, ["%"] = remainder,
+  ["&"] = bitwise(function(one, other) return one & other end, 0, 1),
+  ["|"] = bitwise(function(one, other) return one | other end, 1, -1),
+  ["~"] = bitwise(function(one, other) return one ~ other end, 1, -2),
+  ["<<"] = shifted_left, [">>"] = shifted_right }
 
 function KINDS.binary(node)
   local operation = BINARY[node.op]

@@ -99,8 +99,10 @@ local EXPRESSIONS = all_with(VALUE, {
 
 local STATEMENTS = all_with(PLACE, {
   ["local"] = { { "variable", "ref", "resolve" }, { "value", "node", "resolve" },
-    { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" } },
+    { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" },
+    { "is_bare", "boolean?", "resolve", "a blank one that is written so: `local s`" } },
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
+    { "is_exchanged", "boolean?", "resolve", "of several at once, whose values read the target's element" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" } },
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
@@ -201,6 +203,11 @@ end
 --- A copy of a node or variable with some fields of its own. Passes whose trees Lua does not run change copies.
 function ast.changed(node, fields)
   return nodes:changed(node, fields)
+end
+
+--- The same, that sees no later changes of the node: passes mark it anew.
+function ast.apart(node, fields)
+  return nodes:apart(node, fields)
 end
 
 --- A copy of a resolved function with nodes and variables of its own.

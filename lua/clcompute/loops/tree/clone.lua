@@ -63,7 +63,7 @@ end
 COPIES["for"] = function(node, job)
   local from, to = replaced(node.from, job), replaced(node.to, job)
   local variable = renamed(node.variable, job)
-  local loop = changed(node, { variable = variable, from = from, to = to })
+  local loop = ast.apart(node, { variable = variable, from = from, to = to })
   job.loops[node], variable.loop = loop, loop
   loop.body = list_of(node.body, job)
   return loop

@@ -69,6 +69,14 @@ function Family:changed(original, fields)
   return setmetatable(fields, { __index = original, __newindex = self.metatables[original.kind].__newindex })
 end
 
+--- A copy of a record with some fields of its own, which sees no later changes of the others.
+function Family:apart(original, fields)
+  for _, row in ipairs(self.kinds[original.kind]) do
+    if fields[row[1]] == nil then fields[row[1]] = original[row[1]] end
+  end
+  return self:new(original.kind, fields)
+end
+
 -- --- copies ---------------------------------------------------------------------------------
 
 local COPIED = { node = true, ref = true }
@@ -145,7 +153,7 @@ end
 --- Declares a family.
 -- @string name what messages call one of its records
 -- @tparam table kinds rows by kind
--- @treturn table with the methods `new`, `changed`, `copy`, `show`
+-- @treturn table with the methods `new`, `changed`, `apart`, `copy`, `show`
 function record.family(name, kinds)
   local self = setmetatable({ name = name, kinds = kinds, types = {}, required = {}, metatables = {} }, Family)
   for kind, rows in pairs(kinds) do
