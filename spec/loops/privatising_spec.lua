@@ -26,11 +26,12 @@ describe("arrays of each pass", function()
 
   it("may have passes of several loops, sums in them, loops that begin anywhere, and several writes", function()
     for _, text in ipairs {
-      "for i = 2, n do for k = 3, n - 1 do for j = 1, n do c[1][j] = 0.0; for l = 1, n do c[1][j] = c[1][j] + a[i][l] end "
-        .. "end; for j = 1, n do b[i][k] = b[i][k] + c[1][j] end end end",
+      "for i = 2, n do for k = 3, n - 1 do for j = 1, n do c[1][j] = 0.0; for l = 1, n do "
+        .. "c[1][j] = c[1][j] + a[i][l] end end; for j = 1, n do b[i][k] = b[i][k] + c[1][j] end end end",
       "for i = 1, n do c[2][1] = a[i][1]; for j = 2, n do c[2][j] = c[2][j - 1] + a[i][j] end; "
         .. "for j = 1, n do b[i][j] = c[2][j] end end",
-      "for i = 1, n do for j = 1, n do c[j][j] = a[i][j] end; for j = 1, n do b[i][j] = c[n - j + 1][n - j + 1] end end",
+      "for i = 1, n do for j = 1, n do c[j][j] = a[i][j] end; for j = 1, n do b[i][j] = c[n - j + 1][n - j + 1] end "
+        .. "end",
       "for i = 1, math.min(n, 7) do for j = 1, n do c[1][j] = a[i][j] end; for j = 1, n do b[i][j] = -c[1][j] end end",
     } do
       assert.matches("of each pass", compare(text):explain(), text)
@@ -76,7 +77,8 @@ describe("arrays of each pass", function()
     end
   end)
 
-  local FILLS = { "c[1][j] = a[i][j]", "c[1][j] = a[i][j] * b[i][1]", "c[1][j] = 0.5; for k = 1, n do c[1][j] = c[1][j] + a[i][k] end",
+  local FILLS = { "c[1][j] = a[i][j]", "c[1][j] = a[i][j] * b[i][1]",
+    "c[1][j] = 0.5; for k = 1, n do c[1][j] = c[1][j] + a[i][k] end",
     "c[1][j] = i * 0.25; c[2][j] = a[i][j]", "c[2][n - j + 1] = a[i][j]; c[1][j] = c[2][n - j + 1]" }
   local READS = { "b[i][j] = c[1][j]", "b[i][j] = b[i][j] + c[1][n - j + 1]", "b[j][i] = c[1][j] - c[2][j]",
     "b[i][j] = c[1][1] * c[1][n]", "a[i][j] = c[1][j]" }

@@ -31,7 +31,8 @@ local BUDGET = 300000 -- of operations of isl for a question
 --- Whether it is known before a nest which passes a loop of it has, in steps of one.
 local function is_known(loop)
   local function is_unknown(part)
-    return part.kind == "index" or part.kind == "name" and (part.variable.role == "local" or part.variable.loop) or false
+    local variable = part.kind == "name" and part.variable
+    return part.kind == "index" or variable and (variable.role == "local" or variable.loop) or false
   end
   return loop.step == 1 and not loop.irregular and bounds.are_sums(loop)
     and not walk.find({ loop.from, loop.to }, is_unknown)
