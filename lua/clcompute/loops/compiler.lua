@@ -241,7 +241,7 @@ local function tiling(unit, job)
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
-        kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body)
+        kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
       end
     end
   end

@@ -4,6 +4,7 @@
 -- reads it overwrites.
 
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local lua_text = require("clcompute.loops.tree").lua_text
 local scops = require "clcompute.loops.analysis.scop"
 
 local pass_orders = {}
@@ -134,6 +135,25 @@ function pass_orders.may_go_together(scop, outer, inner, rows)
     end
   end
   return #list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
+end
+
+--- Whether an element that all passes of a loop store is touched there by nothing else: what is read or stored under
+-- other subscripts is never it, with all loops around that in one pass.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table loop
+-- @tparam table target an index that speaks of nothing in the loop
+function pass_orders.is_alone(scop, loop, target)
+  local text, own, list = lua_text.expression(target), nil, {}
+  for _, access in ipairs(scops.accesses_in(scop, loop)) do
+    local outer = depth_of(access, loop) - 1
+    if access.variable == target.array and lua_text.expression(access.node) == text then
+      own = own or isl_text.access(scop, access, outer)
+    elseif access.variable == target.array then
+      list[#list + 1] = { other = isl_text.access(scop, access, outer) }
+    end
+  end
+  for _, pair in ipairs(list) do pair.one = own end
+  return own ~= nil and (#list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false)
 end
 
 --- The conditions of a pass in loops that it shares with another one to come behind that, by the loop in which they

@@ -15,6 +15,8 @@ local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
+local lua_text = require("clcompute.loops.tree").lua_text
+local pass_orders = require("clcompute.loops.analysis").pass_orders
 local walk = require("clcompute.loops.tree").walk
 
 local keeping = {}
@@ -169,21 +171,70 @@ function keeping.of(loop, is_strict)
   return body, locals
 end
 
---- A loop behind such statements, where it has a pass.
-function keeping.behind(locals, loop)
+--- A loop behind such statements and before others, where it has a pass.
+function keeping.behind(locals, loop, behind)
   if #locals == 0 then return loop end
   local body = table.move(locals, 1, #locals, 1, {})
   body[#body + 1] = loop
+  table.move(behind or {}, 1, behind and #behind or 0, #body + 1, body)
   return ast.node("if", { arms = { ast.node("arm", { body = body,
     condition = bounds.is_reached(loop.from, loop.to, loop.step) }) } })
 end
 
+local function may_keep(loop)
+  return loop.kind == "for" and not loop.parallel and not loop.irregular and walk.depth(loop) == 1
+    and not faults.are_in { loop } and not walk.breaks_out(loop.body)
+end
+
 --- An innermost loop with such locals, or the loop.
 function keeping.apply(loop)
-  if loop.kind ~= "for" or loop.parallel or loop.irregular or walk.depth(loop) > 1 or faults.are_in { loop }
-    or walk.breaks_out(loop.body) then return loop end
+  if not may_keep(loop) then return loop end
   local body, locals = keeping.of(loop)
   return #locals == 0 and loop or keeping.behind(locals, ast.changed(loop, { body = body }))
+end
+
+-- --- in registers alone -----------------------------------------------------------------------
+
+--- Statements in which a variable stands for an element.
+local function with_variable(nodes, target, name)
+  local text = lua_text.expression(target)
+  local function is_it(part)
+    return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text and name or nil
+  end
+  local list = {}
+  for i, node in ipairs(nodes) do
+    list[i] = changed(node, { value = walk.replaced(node.value, is_it),
+      target = node.kind == "assign" and walk.replaced(node.target, is_it) or nil })
+  end
+  return list
+end
+
+--- The element that all passes of a loop of plain statements store, where nothing else in it touches that and a
+-- variable holds just what the element does; nil where there is none.
+local function single_of(loop, scop, real)
+  for _, node in ipairs(loop.body) do
+    if not is_plain(node) then return nil end
+  end
+  for _, store in ipairs(stores_of(loop, own_of(loop), true)) do
+    local target = store.target
+    local is_exact = target.type == "float" and target.array.element == real
+      or target.type == "int" and target.array.element == "long"
+    if is_exact and not store.paces.is_moving and pass_orders.is_alone(scop, loop, target) then return target end
+  end
+end
+
+--- An innermost loop that has an element in a register and stores it behind its last pass, one that keeps what it
+-- stores, or the loop.
+-- @tparam table loop
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @string real the dtype of floats that are computed
+function keeping.in_register(loop, scop, real)
+  local target = may_keep(loop) and single_of(loop, scop, real)
+  if not target then return keeping.apply(loop) end
+  local name = ast.made_up(loop.variable.id .. "_sum", target.type)
+  return keeping.behind({ ast.node("local", { variable = name.variable, value = target }) },
+    changed(loop, { body = with_variable(loop.body, target, name) }),
+    { ast.node("assign", { target = target, value = name }) })
 end
 
 return keeping

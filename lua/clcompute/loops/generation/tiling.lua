@@ -386,9 +386,9 @@ function tiling.of_task(nodes, row, real, scop)
 end
 
 --- The statements of a pass that a work-item of a GPU has: its sequential loops keep what they store.
-function tiling.of_pass(nodes)
+function tiling.of_pass(nodes, scop, real)
   return walk.replaced_statements(nodes, function(node)
-    local kept = keeping.apply(node)
+    local kept = keeping.in_register(node, scop, real)
     return kept ~= node and kept or nil
   end)
 end
