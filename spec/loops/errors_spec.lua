@@ -9,11 +9,15 @@ local ACCEPTED = "; where an array is written it must be a sum of integers and i
   .. "a[k] = a[k] + e"
 
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
-  .. "local x = 0"
+  .. "local x = 0, or math.huge for a minimum"
 
 -- § stands before the place that a message names.
 local ERRORS = {
+  { "function(a) local r = a[1] §r = 2 r[1] = 1 end", "'r' cannot be assigned" },
+  { "function(a) local r = a[1] r[1] = §r + 1 end", "'r' is a row: index it" },
   { "function(a) a[1] = §3x end", "malformed number '3x'" },
+  { "function(a, b) for i, v in ipairs(b) do if v > 0 then §a[#a + 1] = v end end end", "'a' would get longer here, "
+    .. "and an array keeps its length in a call: give it all its elements before, and store where loop variables say" },
   { "function(a) a[1] = §0x end", "malformed number '0x'" },
   { "function(a) a[1] = §1e end", "malformed number '1e'" },
   { "function(a) a[1] = 2 §@ 3 end", "unexpected '@'" },

@@ -29,6 +29,11 @@ describe("places in kernels for GPUs", function()
     assert.equal((1 << 29) // 2 // 2 // 2, largest) -- i - 1 is at most twice the largest
   end)
 
+  it("have 32 bits where bounds are the least of sums", function()
+    local text = "function(a, n, m) for i = 2, math.min(n, m) - 1 do a[i] = a[i] * 2 end end"
+    assert.is_true((check(text, device, { 1.0, 2.0, 3.0, 4.0 }, 4, 7)))
+  end)
+
   it("have 64 bits for numbers that are larger", function()
     local text = "function(a, n, x) for i = 1, n do a[i] = a[i] + x end end"
     assert.is_true((check(text, device, { 1.0, 2.0, 3.0 }, 3, 1 << 20)))

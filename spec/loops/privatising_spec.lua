@@ -32,6 +32,8 @@ describe("arrays of each pass", function()
         .. "for j = 1, n do b[i][j] = c[2][j] end end",
       "for i = 1, n do for j = 1, n do c[j][j] = a[i][j] end; for j = 1, n do b[i][j] = c[n - j + 1][n - j + 1] end "
         .. "end",
+      "for i = 1, n do for j = 1, n do c[1][j] = 0.0; for k = i, n - 1 do c[1][j] = c[1][j] + a[k][j] end end; "
+        .. "for j = 1, n do b[i][j] = c[1][j] end end",
       "for i = 1, math.min(n, 7) do for j = 1, n do c[1][j] = a[i][j] end; for j = 1, n do b[i][j] = -c[1][j] end end",
     } do
       assert.matches("of each pass", compare(text):explain(), text)
@@ -54,10 +56,24 @@ describe("arrays of each pass", function()
       "for j = 1, n do if a[i][j] > 0 then c[1][j] = a[i][j] end end; for j = 1, n do b[i][j] = c[1][j] end",
       "for j = 1, i do c[1][j] = a[i][j] end; for j = 1, i do b[i][j] = c[1][j] end", -- the last pass does not say all
       "if i > 2 then c[1][1] = a[i][1] end; for j = 1, n do c[1][j] = a[i][j]; b[i][j] = c[1][j] end",
+      -- a loop around what is stored may have no pass
+      "for k = 14, n do for j = 1, n do c[1][j] = a[i][j] * k end end; for k = 14, n do for j = 1, n do "
+        .. "b[i][j] = b[i][j] + c[1][j] end end",
+      "for k = i, n - 1 do for j = 1, n do c[1][j] = a[k][j] end end; for k = i, n - 1 do b[i][k] = c[1][k] end",
+      "for j = 1, n do c[1][j] = 0.0 end; for k = i, n - 1 do c[1][k + 1] = a[i][k] end; "
+        .. "for j = 1, n do b[i][j] = c[1][j] end",
     } do
       local wide = compare(("for i = 1, n do %s end"):format(text))
       assert.not_matches("of each pass", wide:explain(), text)
     end
+  end)
+
+  it("are none of more dimensions than a buffer may have", function()
+    local wide = compare [[for r = 1, 2 do for q = 1, 2 do for t = 1, 2 do
+      for i = 1, n do for j = 1, n do c[i][j] = a[i][j] * (r + q) end end
+      for i = 1, n do for j = 1, n do b[i][j] = b[i][j] + c[j][i] * t end end
+    end end end]]
+    assert.not_matches("of each pass", wide:explain())
   end)
 
   it("are none where they would take too much memory", function()

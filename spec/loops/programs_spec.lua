@@ -157,6 +157,54 @@ describe("functions that people write", function()
     end)
   end)
 
+  it("exchange elements whose places are elements, known before the first is stored", function()
+    for _, body in ipairs { "a[k[i]], k[i] = a[k[i]] + 1, i", "k[k[i]], k[i] = k[i], k[k[i]]",
+      "a[k[i]], a[i] = a[i], a[k[i]]" } do
+      local text = ("function(a, k, n) for i = 1, n do %s end end"):format(body)
+      for _, is_one in ipairs { false, not body:find("+", 1, true) or nil } do
+        local k = { 2, 3, 1, 6, 4, 5 }
+        local values = { is_one and k or { 9, 8, 7, 6, 5, 4 }, k, 6 }
+        local expected, got = copies.of(values), copies.of(values)
+        if is_one then expected[1], got[1] = expected[2], got[2] end
+        assert(load("return " .. text))()(table.unpack(expected))
+        assert(loops.compile(text, { device = device, force = true }))(table.unpack(got))
+        assert.same(expected, got, text)
+      end
+    end
+  end)
+
+  it("give rows names", function()
+    local function cube(n)
+      local planes = {}
+      for i = 1, n do planes[i] = helper.matrix(n, n) end
+      return planes
+    end
+    for text, parallel in pairs {
+      ["local row = a[i]; for j = 1, #row do row[j] = row[j] * 2 end"] = "for i +parallel",
+      ["local row, p = b[i - 1], 1; local other = a[p]; p = 2; for j = 1, n do row[j] = row[j] + other[j] * a[p][1] "
+        .. "end"] = "for j +parallel",
+      ["local plane = c[i]; for j = 1, n do local row = plane[n - j + 1]; for k = 1, n do row[k] = row[k] + i * j end "
+        .. "end"] = "for i +parallel",
+      ["a[i][1] = dot(a[i], b[n - i + 1])"] = "for i +parallel",
+      ["local one, other = a[i], b[i]; one[1] = dot(one, other)"] = "for i +parallel",
+      ["for j, row in ipairs(b) do local s = 0.0; for k, v in ipairs(row) do s = s + v * k end; a[i][j] = s end"]
+        = "for i +parallel",
+      ["local v = a[i][1]; for j = 1, n do local v = b[j]; v[i] = v[i] + 1 end; a[i][2] = v"] = "for i +parallel",
+    } do
+      local whole = ([[function(a, b, c, n)
+        local function dot(x, y) local s = 0.0; for k = 1, n do s = s + x[k] * y[k] end; return s end
+        for i = 2, n do %s end
+      end]]):format(text)
+      local values = { helper.matrix(5, 5), helper.matrix(5, 5), cube(5), 5 }
+      local expected, got = copies.of(values), copies.of(values)
+      local compiled = assert(loops.compile(whole, { device = device, force = true }))
+      compiled(table.unpack(got))
+      assert(load("return " .. whole))()(table.unpack(expected))
+      assert.same(expected, got, whole)
+      assert.matches(parallel, compiled:explain(), whole)
+    end
+  end)
+
   it("read elements through others, where they are", function()
     local compiled = assert(loops.compile(spmv, { device = device, force = true }))
     local expected, got = { sparse(20) }, { sparse(20) }

@@ -212,9 +212,10 @@ describe("a task that groups share", function()
 
   helper.on_threads("is none where locals that depend on elements live across its loops", function()
     for body, expected in pairs {
-      ["local s = x[t]; for i = 1, n do y[i] = y[i] * s end"] = false,
+      ["local s = y[t]; for i = 1, n do y[i] = y[i] * s end"] = false,
       ["local s = t / 2; for i = 1, n do y[i] = y[i] * s end"] = true,
-      ["local s = 0.0; for i = 1, n do s = s + x[i] end; for i = 1, n do y[i] = y[i] * s end"] = false,
+      ["local s = 0.0; for i = 1, n do s = s + y[i] end; for i = 1, n do y[i] = y[i] * s end"] = false,
+      ["local s = 0.0; for i = 1, n do s = s + x[i] end; for i = 1, n do y[i] = y[i] * s end"] = true, -- `expansion`
       ["if x[t] > 0 then for i = 1, n do y[i] = y[i] * 2 end end"] = false,
       ["for k = 1, n do x[k] = x[k] + 1; for i = 1, n do y[i] = y[i] * x[k] end end"] = true,
     } do

@@ -14,10 +14,10 @@ local pick, chance = random_expressions.pick, random_expressions.chance
 
 local OFFSETS = { "", "", "", " - 1", " + 1", " - 2", " + 2" }
 local SEQUENTIAL = { "3, n + 2", "3, n + 2", "3, n + 2", "n + 2, 3, -1", "4, n + 2, 2", "n + 2, 3, -3" }
-local WHOLE = { "3, n + 2", "3, n + 2", "4, n", "n + 2, 3, -1", "4, n + 2, 2" }
+local WHOLE = { "3, n + 2", "3, math.min(n + 2, 2 * n)", "4, n", "n + 2, 3, -1", "4, n + 2, 2" }
 local BESIDE = { "3, i - 1", "3, i - 1", "3, i - 2", "i + 1, n + 2", "i + 1, n + 2", "i + 2, n + 2", "i + 1, i + 4" }
 local UNEVEN = { "3, i", "i, n + 2", "3, n + 5 - i", "n + 5 - i, n + 2", "i, n + 5 - i", "3, 2 * i - n", "i, 2 * i - 3",
-  "3, i // 2 + 2", "i, n + 2, 2" }
+  "3, i // 2 + 2", "i, n + 2, 2", "math.max(3, i - 2), math.min(i + 2, n + 2)" }
 
 local function near(name)
   return name .. pick(OFFSETS)

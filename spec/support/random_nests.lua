@@ -69,7 +69,7 @@ end
 
 --- Bounds that are the least or the greatest of some, beside another loop's variable or without one.
 local function clipped_range(outer)
-  local near = outer or "k % 3 + 3"
+  local near = outer and not chance(3) and outer or "k % 3 + 3"
   return pick { { near, "math.min(%s + 2, n + 2)", 1 }, { "math.max(%s - 1, 3)", "n + 2", 1 },
     { "math.max(3, %s - 2)", "math.min(n + 3, %s + 2) - 1", 1 }, { "math.max(3, %s)", "math.min(n, %s + 4)", 2 },
     { "4", "math.min(%s + 3, n + 2, 2 * n - 1)", 3 }, { "math.min(n + 2, %s + 1)", "math.max(%s - 2, 3)", -1 },

@@ -43,8 +43,8 @@ local function selections(unit)
   analysis.selections.rewrite(unit.tree)
 end
 
-local function extremes(unit, job)
-  if job.options.reduce == "tree" then analysis.loop_reductions.normalise(unit.tree) end
+local function extremes(unit)
+  analysis.loop_reductions.normalise(unit.tree)
 end
 
 -- --- analysis -------------------------------------------------------------------------------
@@ -82,20 +82,20 @@ local function separation(unit, job)
   analysis.separation.apply(unit.tree, anew(unit), unit.scop, job.target.is_wide)
 end
 
---- Whether a call may make arrays for itself.
-local function may_take_memory(unit, job)
-  return not unit.given_up and job.options.heuristics ~= "paper" and not job.target.is_frugal
+--- Whether a call may make arrays for itself, so much it is to spare memory.
+local function may_take_memory(unit, job, thrift)
+  return not unit.given_up and job.options.heuristics ~= "paper" and (job.target.thrift or 0) <= thrift
 end
 
 --- On GPUs: on processors few work-items do.
 local function privatising(unit, job)
-  if not may_take_memory(unit, job) or not job.target.is_wide then return end
+  if not may_take_memory(unit, job, 0) or not job.target.is_wide then return end
   analysis.privatising.apply(unit.tree, anew(unit), unit.scop)
 end
 
 --- On GPUs: a processor goes through memory once, not twice.
 local function preserving(unit, job)
-  if not may_take_memory(unit, job) or not job.target.is_wide then return end
+  if not may_take_memory(unit, job, 1) or not job.target.is_wide then return end
   analysis.preserving.apply(unit.tree, anew(unit), unit.scop)
 end
 
@@ -108,7 +108,7 @@ end
 
 --- Where there are groups to share what gets parallel.
 local function expansion(unit, job)
-  if not may_take_memory(unit, job) or not (job.target.is_wide or job.target.may_wait) then return end
+  if not may_take_memory(unit, job, 1) or not (job.target.is_wide or job.target.may_wait) then return end
   analysis.expansion.apply(unit.tree, anew(unit), unit.scop, real_of(unit, job), job.target.is_wide)
 end
 
@@ -116,7 +116,7 @@ local function interchange(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   repeat -- until no loops come together that were strips
     analysis.interchange.apply(unit.tree, anew(unit), job.target.is_wide)
-    local has_changed = analysis.unblocking.apply(unit.tree, real_of(unit, job))
+    local has_changed = analysis.unblocking.apply(unit.tree, unit.scop, real_of(unit, job))
     if has_changed then analyse(unit) end
   until not has_changed
 end
@@ -170,6 +170,11 @@ local function leaves_arrays(tree)
   return walk.find(tree.body, function(node) return node.kind == "index" and node.checked ~= nil end) ~= nil
 end
 
+--- Whether an array may get longer, whose length the function takes: to that the length is a number of the call.
+local function may_grow(check)
+  return check.access.write and check.side == "above" and check.array.longest ~= nil
+end
+
 --- The checks of accesses that happen for certain, and of accesses that happen where data say so.
 local function bounds(unit)
   local checks
@@ -180,7 +185,9 @@ local function bounds(unit)
     end
   end
   local certain, uncertain = {}, {}
-  for _, check in ipairs(checks or {}) do table.insert(check.certain and certain or uncertain, check) end
+  for _, check in ipairs(checks or {}) do
+    table.insert((check.certain or may_grow(check)) and certain or uncertain, check)
+  end
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
   unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)

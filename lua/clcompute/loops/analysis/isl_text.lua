@@ -122,7 +122,7 @@ local function within(forms, op, variable)
   return table.concat(formulas, " and ")
 end
 
---- The values that a loop's variable takes; of an irregular loop those that it may take.
+--- The values that a loop's variable takes; at an end that data decide, any.
 -- @tparam table loop a `for` node
 -- @treturn string
 function isl_text.range(loop)
@@ -276,6 +276,20 @@ end
 function isl_text.outside(scop, array, dimension, where)
   local limit = where == "below" and "x < 0" or "x >= " .. size_of(array, dimension)
   return with_parameters(scop, ("{ [x] : %s }"):format(limit))
+end
+
+--- Where a loop has no pass, although the loops around it run: a map of one element.
+-- @tparam table scop
+-- @tparam table loop whose bounds are single sums
+-- @tparam {table,...} around outermost first
+function isl_text.without_pass(scop, loop, around)
+  local formulas, running = { ("%s %s %s"):format(isl_text.affine(loop.from), loop.step > 0 and ">" or "<",
+    isl_text.affine(loop.to)) }, {}
+  for _, other in ipairs(around) do
+    formulas[#formulas + 1] = isl_text.range(other)
+    running[other.variable.id] = true
+  end
+  return with_parameters(scop, ("{ S[] -> pass[] : %s }"):format(all_of(formulas)), running)
 end
 
 --- What holds for the parameters of a text: no size is negative, and the loops whose variables are parameters run.

@@ -66,10 +66,13 @@ local function elements_of(node)
   return lists, written
 end
 
---- The outermost of some loops whose variables no subscript of these elements speaks of.
-local function passes_of(loops, elements)
+local MOST_DIMENSIONS = 4 -- of a buffer
+
+--- The outermost of some loops whose variables no subscript of these elements of an array speaks of.
+local function passes_of(loops, array, elements)
   local passes = {}
-  for _, loop in ipairs(loops) do
+  for depth, loop in ipairs(loops) do
+    if depth + array.rank > MOST_DIMENSIONS then return {} end
     for _, element in ipairs(elements) do
       for _, subscript in ipairs(element.subscripts) do
         if walk.mentions(subscript, loop.variable) then return passes end
@@ -113,20 +116,33 @@ local function loops_around(access, passes)
   return not walk.mentions_local(access.node.subscripts) and inner or nil
 end
 
+--- What tells writes apart that may write other elements.
+local function key_of(write)
+  local text = lua_text.expression(write.node)
+  for _, loop in ipairs(write.loops) do text = text .. " " .. loop.variable.id end
+  return text
+end
+
 --- The writes of an array in a nest, one of those that write the same: `{ node=, loops= }`; nil where data or other
--- conditions decide what a pass writes.
+-- conditions decide what a pass writes, as further loops do, which may have no pass.
 local function writes_of(scop, array, passes)
-  local list, is_there = {}, {}
+  local list, is_plain, others = {}, {}, {}
   for _, access in ipairs(scops.accesses_in(scop, passes[1])) do
     if access.variable == array and access.write then
-      local is_always = access.must and #access.statement.constraints == #access.statement.loops
-      local loops = is_always and loops_around(access, passes)
-      if not loops then return nil end
-      local text = lua_text.expression(access.node)
-      for _, loop in ipairs(loops) do text = text .. loop.variable.id end
-      if not is_there[text] then list[#list + 1] = { node = access.node, loops = loops } end
-      is_there[text] = true
+      local statement = access.statement
+      local is_always = access.must and #statement.constraints == #statement.loops
+      local write = { node = access.node, loops = is_always and loops_around(access, passes) }
+      if not write.loops then return nil end
+      local key = key_of(write)
+      if #statement.loops > #passes + #write.loops then
+        others[#others + 1] = key
+      elseif not is_plain[key] then
+        is_plain[key], list[#list + 1] = true, write
+      end
     end
+  end
+  for _, key in ipairs(others) do
+    if not is_plain[key] then return nil end
   end
   return list
 end
@@ -197,7 +213,7 @@ local function privatise(list, at, state)
   local node = list[at]
   local lists, written = elements_of(node)
   for _, array in ipairs(written) do
-    local passes = passes_of(known_loops(node), lists[array])
+    local passes = passes_of(known_loops(node), array, lists[array])
     local writes = #passes > 0 and not ast.is_scratch(array) and is_filled(state.scop, array, passes)
       and writes_of(state.scop, array, passes)
     local added = writes and try(list, at, array, lists[array], passes, writes, state)

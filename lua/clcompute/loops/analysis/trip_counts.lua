@@ -127,15 +127,6 @@ local function limits_of(node, ends)
   return firsts, lasts
 end
 
---- Of sums that all are a limit one that the band's variables have no part in, as it is the same in all passes; else
--- the first, at its end.
-local function limit_at(sums, sign, ends)
-  for _, sum in ipairs(sums) do
-    if text_of(at_end(sum, sign, ends)) == text_of(sum) then return sum end
-  end
-  return at_end(sums[1], sign, ends)
-end
-
 --- Sums where each is smallest (`sign` -1) or largest.
 local function all_at_end(sums, sign, ends)
   local limits = {}
@@ -146,6 +137,17 @@ end
 --- The greatest or the least ("max" or "min") of texts.
 local function extreme(name, texts)
   return #texts == 1 and texts[1] or ("%s(%s)"):format(name, table.concat(texts, ", "))
+end
+
+--- Of sums that all limit a loop, at their ends, those without the band's variables, put together, as they are closest.
+-- Where there are none, the first one.
+local function limit_at(sums, sign, ends)
+  local texts, free = {}, nil
+  for _, sum in ipairs(sums) do
+    if text_of(at_end(sum, sign, ends)) == text_of(sum) then texts[#texts + 1], free = text_of(sum), sum end
+  end
+  if #texts > 1 then return single(extreme(sign > 0 and "min" or "max", texts), nil, 1) end
+  return free or at_end(sums[1], sign, ends)
 end
 
 --- How far it is at most from each of some sums to each of others: the least of that counts.

@@ -9,6 +9,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
+local isl_text = require "clcompute.loops.analysis.isl_text"
 local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
@@ -30,7 +31,7 @@ end
 --- The expressions whose least a last value is.
 function parts_of(node)
   if node.kind == "call" and node.name == "min" then return parts_of_all(node.arguments) end
-  if node.kind ~= "binary" or node.left.kind ~= "call" then return { node } end
+  if node.kind ~= "binary" or node.left.kind ~= "call" or node.op ~= "+" and node.op ~= "-" then return { node } end
   local list = {} -- `math.min(i + 32, n) - 1`
   for i, part in ipairs(parts_of(node.left)) do list[i] = ast.changed(node, { left = part }) end
   return list
@@ -109,6 +110,15 @@ end
 
 -- --- where it is ---------------------------------------------------------------------------------
 
+local BUDGET = 100000 -- of isl's operations for a question
+
+--- Whether a loop has a pass wherever the loops around it have one.
+local function always_runs(loop, around, scop)
+  if not affine.of(loop.from) or not affine.of(loop.to) then return false end
+  return require "clcompute.poly".overlap { budget = BUDGET, pairs = { { other = "{ T[] -> pass[] }",
+    one = isl_text.without_pass(scop, loop, around) } } } == false
+end
+
 --- The loop between a local that is read from an element and the assignment that stores it there again; nil where a
 -- body is not like this, or elements do not hold just what the local does.
 local function between(body, variable, real)
@@ -122,9 +132,13 @@ local function between(body, variable, real)
 end
 
 --- The loop right within a loop over strips, with its first and last value in all of them.
-local function within(strips, real)
+local function within(strips, around, state)
   local body = strips.body
-  local loop = #body == 1 and body[1].kind == "for" and body[1] or between(body, strips.variable, real)
+  local loop = #body == 1 and body[1].kind == "for" and body[1]
+  if not loop then
+    loop = between(body, strips.variable, state.real)
+    if loop and not always_runs(strips, around, state.scop) then return nil end -- then nothing is read or stored
+  end
   if loop then return loop, whole(strips, loop) end
 end
 
@@ -141,24 +155,27 @@ local function far_within(strips)
 end
 
 --- Makes the loop in the strips of a loop a whole one; returns whether there is one.
-local function join(strips, real)
-  local loop, from, to = within(strips, real)
+local function join(strips, around, state)
+  local loop, from, to = within(strips, around, state)
   if not from then loop, from, to = far_within(strips) end
   if not from then return false end
   loop.from, loop.to, loop.strips = from, to, strips.line
+  loop.parallel = loop.parallel and strips.parallel -- until that is found out anew
   return true
 end
 
-local function apply_to(nodes, real)
+local function apply_to(nodes, around, state)
   local has_changed, at = false, 1
   while nodes[at] do
     local node = nodes[at]
-    if node.kind == "for" and join(node, real) then
+    if node.kind == "for" and join(node, around, state) then
       has_changed = true
       table.remove(nodes, at)
       for i = #node.body, 1, -1 do table.insert(nodes, at, node.body[i]) end
     else
-      for _, body in ipairs(walk.bodies(node)) do has_changed = apply_to(body, real) or has_changed end
+      if node.kind == "for" then around[#around + 1] = node end
+      for _, body in ipairs(walk.bodies(node)) do has_changed = apply_to(body, around, state) or has_changed end
+      if node.kind == "for" then around[#around] = nil end
       at = at + 1
     end
   end
@@ -168,10 +185,11 @@ end
 --- Changes the loops of a tree that have `parallel`; those that were in strips have `strips`, the line of the loop over
 -- these.
 -- @tparam table tree
+-- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @string real the dtype of floats that are computed
 -- @treturn boolean whether any was: `parallel` is to be found out anew
-function unblocking.apply(tree, real)
-  return apply_to(tree.body, real)
+function unblocking.apply(tree, scop, real)
+  return apply_to(tree.body, {}, { scop = scop, real = real })
 end
 
 return unblocking

@@ -305,9 +305,9 @@ end
 function Names:within(place, f, ...)
   local scope, holder, site, calls = self.scope, self.holder, self.site, self.calls
   self.scope, self.holder, self.site, self.calls = place.scope, place.holder, place.site, place.calls
-  local result = f(self, ...)
+  local result, other = f(self, ...)
   self.scope, self.holder, self.site, self.calls = scope, holder, site, calls
-  return result
+  return result, other
 end
 
 --- Runs f while locals of arguments go into a list of statements, and statements of functions into another one, or the

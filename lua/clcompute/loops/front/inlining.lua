@@ -36,10 +36,72 @@ local function count(parsed, name, uses)
     uses.is_array = uses.is_array or parsed.kind ~= "name"
   end
   if parsed.kind == "length" then uses.is_array = uses.is_array or parsed.operand.name == name end
+  if parsed.kind == "each" then uses.is_array = uses.is_array or parsed.call.arguments[1].name == name end
   for _, part in pairs(parsed) do
     if type(part) == "table" then count(part, name, uses) end
   end
   return uses
+end
+
+-- --- rows ---------------------------------------------------------------------------------
+
+local function has_name(tokens, name)
+  for _, token in ipairs(tokens) do
+    if token.text == name then return true end
+  end
+  return false
+end
+
+--- Whether a function that is put in place of a call takes an argument of that name for an array.
+local function is_taken(self, call, name)
+  local denotation = self:denote(call.callee)
+  for i, argument in ipairs(denotation.tag == "inlined" and call.arguments or {}) do
+    local parameter = argument.kind == "name" and argument.name == name and denotation.parameters[i]
+    if parameter and count(body_of(denotation).body, parameter.text, { count = 0 }).is_array then return true end
+  end
+  return false
+end
+
+-- By kind, whether a node takes a name for an array.
+local TAKES = {
+  index = function(_, node, name) return node.name == name end,
+  length = function(_, node, name) return node.operand.name == name end,
+  each = function(_, node, name) return node.call.arguments[1].name == name end,
+  call = is_taken,
+}
+
+-- By kind, whether a name is another one in what is in a node.
+local DECLARES = {
+  ["for"] = function(node, name) return node.name.text == name end,
+  each = function(node, name) return node.name.text == name or node.value ~= nil and node.value.text == name end,
+  define = function(node, name) return has_name(node.parameters, name) end,
+}
+
+local is_in_node
+
+--- Whether a name is taken for an array in statements from one on, up to where it gets another meaning.
+-- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam {table,...} nodes parsed
+-- @tparam integer first
+-- @string name
+function inlining.is_indexed(self, nodes, first, name)
+  for i = first, #nodes do
+    if is_in_node(self, nodes[i], name) then return true end
+    if nodes[i].kind == "local" and has_name(nodes[i].names, name) then return false end
+  end
+  return false
+end
+
+function is_in_node(self, node, name)
+  local takes, declares = TAKES[node.kind], DECLARES[node.kind]
+  if takes and takes(self, node, name) then return true end
+  if declares and declares(node, name) then return false end
+  for _, part in pairs(node) do
+    local is_found = type(part) == "table" and (part.kind and is_in_node(self, part, name)
+      or not part.kind and inlining.is_indexed(self, part, 1, name))
+    if is_found then return true end
+  end
+  return false
 end
 
 -- --- arguments ----------------------------------------------------------------------------

@@ -56,6 +56,7 @@ local NO_VALUE = {
   ["function"] = "'%s' is a function: call it",
   ipairs = "'%s' is a function: a 'for' may go over it",
   inlined = "'%s' is a function: call it",
+  row = "'%s' is a row: index it",
 }
 
 function EXPRESSIONS.name(self, parsed)
@@ -75,21 +76,47 @@ end
 
 EXPRESSIONS.field = EXPRESSIONS.name
 
---- The variable of a name that is indexed; an array that is an argument of an inlined function is its caller's.
-local function array_of(self, node)
+--- Copies of the subscripts of a row: sums, and locals that keep others.
+local function copied(nodes)
+  local list = {}
+  for i, node in ipairs(nodes) do
+    local parts = copied { node.operand or node.left, node.right }
+    list[i] = ast.node(node.kind, { value = node.value, variable = node.variable, array = node.array,
+      dimension = node.dimension, subscripts = node.kind == "length" and {} or nil, op = node.op,
+      operand = node.operand and parts[1], left = node.left and parts[1], right = node.right and parts[2] }, node)
+  end
+  return list
+end
+
+local array_of
+
+--- The array of an index that stands for a row, and its subscripts.
+local function row_at(self, node)
+  local array, subscripts = array_of(self, node)
+  local own = resolve_list(self, node.subscripts)
+  return array, table.move(own, 1, #own, #subscripts + 1, subscripts)
+end
+
+--- The variable of a name that is indexed, and the subscripts that the name stands for, of a row; an array that is an
+-- argument of an inlined function is its caller's.
+function array_of(self, node)
   local denotation = self:denote(node)
-  if denotation.tag == "argument" and denotation.node.kind == "name" then
-    return self:within(denotation, array_of, denotation.node)
+  local argument = denotation.tag == "argument" and denotation.node
+  if argument and (argument.kind == "name" or argument.kind == "index") then
+    return self:within(denotation, argument.kind == "name" and array_of or row_at, argument)
   elseif denotation.tag == "variable" then
-    return denotation.variable
+    return denotation.variable, {}
+  elseif denotation.tag == "row" then
+    return denotation.array, copied(denotation.subscripts)
   end
   self:fail(node, "%s", denotation.reason or ("'%s' is not an array"):format(node.name))
 end
 
 function EXPRESSIONS.index(self, parsed)
-  local array = array_of(self, parsed)
-  restrictions.index(self.origin, array, self.site or parsed, #parsed.subscripts)
-  local subscripts = self:evaluating(nil, self.place, resolve_list, parsed.subscripts)
+  local array, subscripts = array_of(self, parsed)
+  restrictions.index(self.origin, array, self.site or parsed, #subscripts + #parsed.subscripts)
+  local own = self:evaluating(nil, self.place, resolve_list, parsed.subscripts)
+  table.move(own, 1, #own, #subscripts + 1, subscripts)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
@@ -102,9 +129,11 @@ function EXPRESSIONS.length(self, parsed)
         operand.name)
     end
   end
-  local array = array_of(self, operand)
-  restrictions.length(self.origin, array, self.site or parsed, #subscripts + 1)
-  return self:node("length", parsed, { array = array, dimension = #subscripts + 1, subscripts = subscripts })
+  local array, row = array_of(self, operand)
+  local dimension = #row + #subscripts + 1
+  restrictions.length(self.origin, array, self.site or parsed, dimension)
+  for d = 1, dimension - 1 do subscripts[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
+  return self:node("length", parsed, { array = array, dimension = dimension, subscripts = subscripts })
 end
 
 function EXPRESSIONS.unary(self, parsed)
@@ -167,7 +196,10 @@ local function resolve_block(self, body, declare)
   local around = self:enter()
   if declare then declare() end
   local resolved = {}
-  for _, statement in ipairs(body) do STATEMENTS[statement.kind](self, statement, resolved) end
+  for i, statement in ipairs(body) do
+    self.block, self.behind = body, i + 1
+    STATEMENTS[statement.kind](self, statement, resolved)
+  end
   self:leave(around)
   return resolved
 end
@@ -188,13 +220,19 @@ local function declare_blank(self, token, into)
     is_bare = true })
 end
 
+local row_of
+
 STATEMENTS["local"] = function(self, parsed, into)
+  local block, behind = self.block, self.behind
   if #parsed.values == 0 then
     for _, token in ipairs(parsed.names) do declare_blank(self, token, into) end
     return
   end
   local values = {}
-  for i, value in ipairs(parsed.values) do values[i] = alias(self, value) or value_of(self, value, into) end
+  for i, value in ipairs(parsed.values) do
+    local is_row = value.kind == "index" and inlining.is_indexed(self, block, behind, parsed.names[i].text)
+    values[i] = is_row and row_of(self, value, into) or alias(self, value) or value_of(self, value, into)
+  end
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.tag then
@@ -241,8 +279,27 @@ local function kept(self, value, at, into)
   return self:node("name", at, { variable = variable })
 end
 
---- Whether a subscript speaks of a local that is assigned.
+--- Whether an expression is the same in all of a block: loop variables and what a call fixes are.
+local function is_steady(node)
+  return not walk.find({ node }, function(part)
+    return part.kind == "index" or part.kind == "call" or part.kind == "name" and part.variable.role == "local"
+  end)
+end
+
+--- What `local row = a[i]` denotes where elements of that are used.
+function row_of(self, parsed, into)
+  local array, subscripts = array_of(self, parsed)
+  for _, subscript in ipairs(parsed.subscripts) do
+    local value = value_of(self, subscript, into)
+    subscripts[#subscripts + 1] = is_steady(value) and value or kept(self, value, subscript, into)
+  end
+  return { tag = "row", array = array, subscripts = subscripts }
+end
+
+--- Whether a subscript may be another one once targets are assigned: it speaks of a local, or of an element, which may
+-- be one of theirs under another name.
 local function is_assigned(subscript, targets)
+  if walk.find({ subscript }, function(part) return part.kind == "index" end) then return true end
   for _, target in ipairs(targets) do
     if target.kind == "name" and walk.mentions(subscript, target.variable) then return true end
   end

@@ -144,10 +144,21 @@ local function is_update(assign)
   end) ~= nil
 end
 
+--- Refuses `a[#a + 1] = e`: a length is a number of the call.
+local function check_growth(origin, node, dimension, form)
+  local array, term = node.target.array, form.terms[1]
+  if #form.terms == 1 and term.array == array and term.dimension == dimension and term.coefficient == 1
+    and form.constant > 0 then
+    failure.raise(origin, node.target, ("'%s' would get longer here, and an array keeps its length in a call: "
+      .. "give it all its elements before, and store where loop variables say"):format(array.name))
+  end
+end
+
 --- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged.
 local function check_target(origin, node)
-  for _, subscript in ipairs(node.target.subscripts) do
+  for dimension, subscript in ipairs(node.target.subscripts) do
     local form, reason, at = affine.of(subscript)
+    if form then check_growth(origin, node, dimension, form) end
     if not form and not node.is_exchanged and not is_update(node) then
       failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
         remedy(node.target, subscript, at)))

@@ -6,8 +6,8 @@
 -- clcompute.loops.generation.c_expression, with the `origin` of the text; `has_indices`: all its integers are those of
 -- clcompute.loops.generation.indices.
 
-local bounds = require("clcompute.loops.tree").loop_bounds
 local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
 local c_expression = require "clcompute.loops.generation.c_expression"
 local extrema = require "clcompute.loops.generation.extrema"
 local faults = require "clcompute.loops.generation.faults"

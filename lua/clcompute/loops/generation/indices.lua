@@ -51,7 +51,7 @@ local function most_of(nest)
   local function visit(node)
     if node.kind == "for" then most = most and math.max(most, math.abs(node.step)) end
     if not is_integer(node) then return end
-    local own = affine.forms(node, node.name) and growth(node)
+    local own = (affine.forms(node, "min") or affine.forms(node, "max")) and growth(node)
     most = most and own and math.max(most, own) or nil
     return false
   end

@@ -204,8 +204,8 @@ end
 local function shared_range(lane, loop, passes)
   local first, last = passes[1], passes[#passes]
   if loop.step < 0 then first, last = last, first end
-  return (affine.multiple(lane.from, loop.variable) > 0 and last or first).from,
-    (affine.multiple(lane.to, loop.variable) < 0 and last or first).to
+  local function growth(node) return affine.multiple(node, loop.variable) or 0 end -- nil: it does not speak of it
+  return (growth(lane.from) > 0 and last or first).from, (growth(lane.to) < 0 and last or first).to
 end
 
 --- The lane for all passes of a block at once. Where its bounds grow, what only some passes have of it comes after

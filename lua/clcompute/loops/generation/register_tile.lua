@@ -39,7 +39,8 @@ end
 
 --- Whether a loop's bounds grow evenly with a variable: then those in a tile's first and last row say all.
 local function is_even(loop, variable)
-  return affine.multiple(loop.from, variable) ~= nil and affine.multiple(loop.to, variable) ~= nil
+  return not walk.is_bounded_by(loop, variable)
+    or affine.multiple(loop.from, variable) ~= nil and affine.multiple(loop.to, variable) ~= nil
 end
 
 --- The elements that the loops in a body assign: they stay in registers, so nothing else of their arrays may be

@@ -232,7 +232,7 @@ end
 --- Iterations of a loop, and the middle of its range.
 local function iterations(from, to, step)
   local count = (to - from) // step + 1
-  return count > 0 and count or 0, (from + to) / 2
+  return count > 0 and count or 0, (from + to) // 2
 end
 
 --- Makes the function that estimates calls.

@@ -214,10 +214,10 @@ end
 
 local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
 
---- The specialisation for the kinds of a call and of device; `is_frugal`: without arrays of its own.
-local function specialisation(state, taken, device, is_frugal)
+--- The specialisation for the kinds of a call and of device.
+local function specialisation(state, taken, device, thrift)
   local shaped_for = kernel_target.kept(state, device)
-  if is_frugal then shaped_for = kernel_target.frugal(shaped_for) end
+  if thrift > 0 then shaped_for = kernel_target.thrifty(shaped_for, thrift) end
   local key = shaped_for.key .. " " .. taken.signature
   local spec = state.specialisations[key]
   if not spec then
@@ -305,16 +305,25 @@ local function shape_of(variable, numbers)
 end
 
 local MOST_OF_ITS_OWN = 1 / 4 -- of a device's memory that a call takes for arrays of its own
+local MOST_THRIFT = 2 -- of `kernel_target.thrifty`
 
---- Whether the arrays of a call's own are too large for a device.
+local function bytes_of(variable, shape)
+  local bytes = ast.bytes(variable.element) * 1.0
+  for _, extent in ipairs(shape) do bytes = bytes * extent end
+  return bytes
+end
+
+--- Whether the arrays of a call's own are too large for what a device has beside the others.
 local function is_lavish(spec, taken, numbers, device)
-  local bytes = 0.0
-  for i = #taken.arrays + 1, #spec.arrays do
-    local own = ast.bytes(spec.arrays[i].element) * 1.0
-    for _, extent in ipairs(shape_of(spec.arrays[i], numbers)) do own = own * extent end
-    bytes = bytes + own
+  local own, given = 0.0, 0.0
+  for i, variable in ipairs(spec.arrays) do
+    if taken.arrays[i] then
+      given = given + bytes_of(variable, taken.arrays[i].shape)
+    else
+      own = own + bytes_of(variable, shape_of(variable, numbers))
+    end
   end
-  return bytes > 0 and bytes > device.global_memory * MOST_OF_ITS_OWN
+  return own > 0 and own > (device.global_memory - given) * MOST_OF_ITS_OWN
 end
 
 -- --- running ------------------------------------------------------------------------------
@@ -384,11 +393,11 @@ function call.run(state, values)
   if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
-  local spec = specialisation(state, taken, device)
-  local numbers = values_of(spec, state, taken)
-  if is_lavish(spec, taken, numbers, device) then
-    spec = specialisation(state, taken, device, true)
+  local spec, numbers
+  for thrift = 0, MOST_THRIFT do
+    spec = specialisation(state, taken, device, thrift)
     numbers = values_of(spec, state, taken)
+    if not is_lavish(spec, taken, numbers, device) then break end
   end
   local vast = decision.wrapping(spec, numbers)
   local failed = not vast and spec.fails(numbers)

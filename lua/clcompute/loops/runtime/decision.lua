@@ -104,7 +104,7 @@ local function array_facts(spec, arrays)
   for i, variable in ipairs(spec.arrays) do
     local array = arrays[i]
     local shape, rows = array.shape, nil
-    if #shape > 1 and shape[#shape] > 0 then rows = array.count // shape[#shape] end
+    if #shape > 1 and shape[#shape] > 0 and array.home ~= "nowhere" then rows = array.count // shape[#shape] end
     facts[variable] = { bytes = array.bytes, elements = array.count, rows = rows, host = array.host,
       device = array.device, home = array.home }
   end

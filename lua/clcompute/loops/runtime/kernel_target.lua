@@ -58,9 +58,11 @@ function kernel_target.of(device, given)
       has_long_atomics, has_masks, may_wait) }
 end
 
---- The same, for calls whose arrays of their own would be too large: they make none (`is_frugal`).
-function kernel_target.frugal(target)
-  return setmetatable({ is_frugal = true, key = target.key .. ";frugal" }, { __index = target })
+--- The same, for calls whose arrays of their own would be too large.
+-- @tparam table target
+-- @tparam integer thrift 0: they may be any; 1: passes have none; 2: there are none
+function kernel_target.thrifty(target, thrift)
+  return setmetatable({ thrift = thrift, key = ("%s;%d"):format(target.key, thrift) }, { __index = target })
 end
 
 --- Numbers for those who read where there is no device.

@@ -12,7 +12,7 @@ local affine = {}
 local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
 local MOST_MULTIPLE = 1 << 9 -- of unknowns, so that no form wraps: a call checks that they are at most 2^53
 local DEEPEST = 3 -- divisions within each other
-local MOST_BITS, MOST_RUNS = 30, 2 -- of literals that bits are taken with: how many, and of how many runs of ones
+local MOST_BITS, MOST_RUNS = 30, 1 -- of literals that bits are taken with: how many, and of how many runs of ones
 
 local NAMES = { name = function(variable) return variable.name end }
 
