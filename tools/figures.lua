@@ -88,10 +88,19 @@ end
 
 --- Loop nests on a GPU beside CUDA.
 function figures.cuda()
-  local lines = { head("nest, n x steps", "ours", "CUDA", "launches", "ratio") }
+  local lines = { head("nest, n x steps", "ours, doubles", "CUDA", "ratio", "ours, floats", "CUDA", "ratio",
+    "launches") }
   for _, row in ipairs(nests_on_gpu) do
-    lines[#lines + 1] = line(row.line, time(row.value), time(row.peer_value), row.launches,
-      row.times < 0.01 and ("%.1g"):format(row.times) or ratio(row.times))
+    if row.group == "nests in doubles" then
+      local cells = { row.line }
+      for _, group in ipairs { row.group, "nests in floats" } do
+        local found, other = pcall(find, nests_on_gpu, group, row.line)
+        local three = found and { time(other.value), time(other.peer_value), ratio(other.times) } or { "", "", "" }
+        table.move(three, 1, 3, #cells + 1, cells)
+      end
+      cells[#cells + 1] = row.launches
+      lines[#lines + 1] = line(table.unpack(cells))
+    end
   end
   return lines
 end
