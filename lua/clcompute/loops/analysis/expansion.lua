@@ -103,7 +103,7 @@ local function parts_of(loop, first, rest, variables, state)
   return ast.changed(loop, { body = first }), behind, arrays
 end
 
---- A loop over strips of passes, in each of which two loops over all passes go.
+--- A loop over strips of passes, with two loops over these in it.
 local function in_strips(ahead, behind, state)
   local variable = ahead.variable
   local strip = ast.changed(variable, { id = state.rename(variable), name = variable.name .. " in strips" })

@@ -12,7 +12,7 @@ local affine = {}
 local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
 local MOST_MULTIPLE = 1 << 9 -- of unknowns, so that no form wraps: a call checks that they are at most 2^53
 local DEEPEST = 3 -- divisions within each other
-local MOST_BITS, MOST_RUNS = 30, 1 -- of literals that bits are taken with: how many, and of how many runs of ones
+local MOST_BITS = 30 -- of literals that bits are taken with
 
 local NAMES = { name = function(variable) return variable.name end }
 
@@ -171,26 +171,22 @@ local function lowest_run(bits)
   return low, count, bits & bits + (1 << low)
 end
 
---- The bits of a form that are ones in a mask: of each run of ones a remainder of a quotient. So `e & 6` is
--- `e // 2 % 4 * 2`.
+--- The bits of a form that are ones in a mask of one run of ones, a remainder of a quotient: `e & 6` is
+-- `e // 2 % 4 * 2`. (isl takes seconds for two runs.)
 local function masked(node, form, mask)
+  if mask == 0 then return constant(0) end
   if mask < 0 then
     local others, reason, at = masked(node, form, ~mask)
     if not others then return nil, reason, at end
     return combine(node, form, others, -1)
   end
-  local result, runs = constant(0), 0
-  while mask ~= 0 do
-    local low, count, rest = lowest_run(mask)
-    runs = runs + 1
-    if runs > MOST_RUNS or low + count > MOST_BITS then return refuse(node, "it has '%s' of many bits", node.op) end
-    local shifted, reason, at = quotient(node, form, constant(1 << low))
-    local part
-    if shifted then part, reason, at = remainder(node, shifted, constant(1 << count)) end
-    if not part then return nil, reason, at end
-    result, mask = combine(node, result, part, 1 << low), rest
-  end
-  return result
+  local low, count, rest = lowest_run(mask)
+  if rest ~= 0 or low + count > MOST_BITS then return refuse(node, "it has '%s' of many bits", node.op) end
+  local shifted, reason, at = quotient(node, form, constant(1 << low))
+  local part
+  if shifted then part, reason, at = remainder(node, shifted, constant(1 << count)) end
+  if not part then return nil, reason, at end
+  return combine(node, constant(0), part, 1 << low)
 end
 
 --- An operator on bits, by what it makes of two literals: as a multiple of the sum of its operands and one of the bits
