@@ -576,7 +576,6 @@ describe("types", function()
     for marked, reason in pairs {
       ["function(c, x) c[1] = §x end"] = "a float cannot be stored in 'c', a buffer of uchar: use math.floor or '//'",
       ["function(b) b[1] = §true end"] = "an array takes numbers, this is a boolean",
-      ["function(b) b[1] = 2 return §true end"] = "a function's result takes numbers, this is a boolean",
       ["function(b, x) b[1] = §x & 1 end"] = "'&' takes integers, this is a float",
       ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float",
       ["function(b, i) b[1] = 1 + (§i > 1) end"] = "'+' takes numbers, this is a boolean",

@@ -239,7 +239,6 @@ describe("a sequential nest", function()
       { device = device }))
     local a, b, decide = device:zeros("double", 9), device:zeros("double", 9), decision.make
     for _, case in ipairs { { "Lua", "Lua", { false, false, false } },
-      { "device", "not run, nest_1 took its place", { true, true, false } },
       { "not run, nest_3 took its place", "device", { false, false, true } } } do
       decision.make = function() return { on_device = case[3], reasons = { "told", "told", "told" } } end
       local ok, message = pcall(compiled, a, b, 9)

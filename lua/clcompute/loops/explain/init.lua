@@ -148,24 +148,6 @@ local function add_replaced(plan, on_device, by, list)
   return list
 end
 
---- The name of a task, or of a nest, that runs on the device in place of a task; nil where none does.
-local function chosen_in(plan, on_device)
-  for _, part in ipairs(plan) do
-    if on_device[part.index] and part.kind == "kernel" then return part.name end
-    for _, body in ipairs(plans.bodies(part)) do
-      local name = chosen_in(body, on_device)
-      if name then return name end
-    end
-  end
-end
-
---- Where a nest ran in the latest call, if it did.
-local function place_of(nest, on_device, replaced)
-  if on_device[nest.index] then return "device" end
-  local other = replaced[nest] or nest.instead and chosen_in(nest.instead, on_device)
-  return other and ("not run, %s took its place"):format(other) or "Lua"
-end
-
 --- The reason that several nests, all of them, have for where they run; nil where they have others.
 local function common_reason(verdict, count)
   local first = verdict.reasons[1]
@@ -183,7 +165,9 @@ local function add_nests(latest, figures, lines)
   for i, nest in ipairs(plan.kernels) do
     local told = { not common and verdict.reasons[i] or nil }
     told[#told + 1] = figures and profitability.sides(figures, i)
-    add(lines, "  %s: %s: %s", nest.name, place_of(nest, verdict.on_device, replaced), table.concat(told, "; "))
+    local place = verdict.on_device[i] and "device" or "Lua"
+    if replaced[nest] then place = ("not run, %s took its place"):format(replaced[nest]) end
+    add(lines, "  %s: %s: %s", nest.name, place, table.concat(told, "; "))
   end
 end
 
