@@ -72,12 +72,12 @@ local MOST_DIMENSIONS = 4 -- of a buffer
 local function passes_of(loops, array, elements)
   local passes = {}
   for depth, loop in ipairs(loops) do
-    if depth + array.rank > MOST_DIMENSIONS then return {} end
     for _, element in ipairs(elements) do
       for _, subscript in ipairs(element.subscripts) do
         if walk.mentions(subscript, loop.variable) then return passes end
       end
     end
+    if depth + array.rank > MOST_DIMENSIONS then return {} end
     passes[#passes + 1] = loop
   end
   return passes

@@ -275,7 +275,8 @@ end
 -- --- scopes --------------------------------------------------------------------------------
 --
 -- Denotations in them are also `{ tag="variable", variable= }` and `{ tag="argument", node=, scope=, holder=, site=,
--- calls= }`: where the argument of a function was written that is put in place of its call.
+-- calls= }`: where the argument of a function was written that is put in place of its call; and `{ tag="row", array=,
+-- subscripts= }`, what `local row = a[i]` names.
 
 local MOST_NODES = 50000
 
@@ -390,7 +391,7 @@ denotations.new_scope = new_scope
 -- @treturn table also what counts: `depth` of expressions, `nodes`, the function being one, `count` of variables;
 -- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
 -- evaluated, nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is
--- all of a value
+-- all of a value, `block` the statements of which one is resolved, `behind` where in them those behind it begin
 function denotations.names(parsed)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
     scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, nodes = 1 }, Names)

@@ -18,18 +18,12 @@ local function binary(op, left, right, at)
   return ast.node("binary", { op = op, type = "int", left = left, right = right }, at)
 end
 
-local sum_of
-
---- The node of a term's unknown: as it stands in the expression, a variable behind a local or a quotient as a new one.
+--- The node of a term's unknown: as it stands in the expression.
 local function unknown_in(node, term)
-  if term.quotient then return binary("//", sum_of(node, term.quotient), number(term.divisor, node), node) end
-  local found = walk.find({ node }, function(part)
+  return walk.find({ node }, function(part)
     if part.kind == "name" then return part.variable == term.variable end
     return part.kind == "length" and part.array == term.array and part.dimension == term.dimension
   end)
-  if found then return found end
-  if term.variable then return ast.node("name", { type = "int", variable = term.variable }, node) end
-  return ast.node("length", { type = "int", array = term.array, dimension = term.dimension, subscripts = {} }, node)
 end
 
 --- A positive multiple.
@@ -38,7 +32,7 @@ local function multiple(coefficient, unknown, at)
 end
 
 --- The sum of a form: what is added comes first, a number last.
-function sum_of(node, form)
+local function sum_of(node, form)
   local sum
   local function add_all(sign, op)
     for _, term in ipairs(form.terms) do
@@ -68,27 +62,12 @@ local function sum_for(node)
   return sum_of(node, form)
 end
 
-local BITS = { ["&"] = true, ["|"] = true, ["~"] = true, ["<<"] = true }
-
---- Whether an expression, or what a local in it is defined to be, has an operator on bits.
-local function has_bits(node)
-  return walk.find({ node }, function(part)
-    return BITS[part.op] or is_local(part) and not part.variable.assigned and has_bits(part.variable.definition)
-  end) ~= nil
-end
-
---- A bound as a sum, without operators on bits: the mean of a bound, which `work_estimate` computes, has no bits.
-local function simplified_bound(node)
-  local form = has_bits(node) and affine.of(node)
-  return form and sum_of(node, form) or walk.replaced(node, sum_for)
-end
-
 --- Rewrites the subscripts and bounds of a tree.
 -- @tparam table tree of `clcompute.loops.front.types`
 function subscripts.simplify(tree)
   walk.nodes(tree.body, function(node)
     if node.kind == "for" then
-      node.from, node.to = simplified_bound(node.from), simplified_bound(node.to)
+      node.from, node.to = walk.replaced(node.from, sum_for), walk.replaced(node.to, sum_for)
     elseif node.kind == "index" then
       for i, subscript in ipairs(node.subscripts) do node.subscripts[i] = walk.replaced(subscript, sum_for) end
     end

@@ -176,7 +176,7 @@ function keeping.behind(locals, loop, behind)
   if #locals == 0 then return loop end
   local body = table.move(locals, 1, #locals, 1, {})
   body[#body + 1] = loop
-  table.move(behind or {}, 1, behind and #behind or 0, #body + 1, body)
+  for _, node in ipairs(behind or {}) do body[#body + 1] = node end
   return ast.node("if", { arms = { ast.node("arm", { body = body,
     condition = bounds.is_reached(loop.from, loop.to, loop.step) }) } })
 end

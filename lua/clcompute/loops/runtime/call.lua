@@ -293,8 +293,8 @@ local function values_of(spec, state, taken)
       values[name.id] = taken.numbers[variable]
     end
   end
-  for _, size in ipairs(spec.own_sizes) do
-    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0) -- more than there is memory for
+  for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
+    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
   end
   return values
 end
