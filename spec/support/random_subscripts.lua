@@ -32,7 +32,8 @@ local function zero(state)
     ("%s // 1 - %s"):format(name, name), ("3 * (%s - %s) - (%s - %s) * 3"):format(name, other, name, other),
     ("100000 * 100000 - 10000000000 + %s - %s"):format(name, name),
     ("(%s ~ 6) - (%s | 6) + (%s & 6)"):format(name, name, name), ("~%s + %s + 1"):format(name, name),
-    ("(%s & 0)"):format(name), ("(%s | 6) - (%s & ~6) - 6"):format(name, name), ("(%s << 2) - 4 * %s"):format(name, name),
+    ("(%s & 0)"):format(name), ("(%s << 2) - 4 * %s"):format(name, name),
+    ("(%s | 6) - (%s & ~6) - 6"):format(name, name),
   }
 end
 
