@@ -4,10 +4,6 @@ local front = require "spec.support.loops_front"
 
 local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
   .. "'for i = first, last do'"
-local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
-  .. "integer arguments, lengths and their // and % by literals, unless the element is updated or exchanged: "
-  .. "a[k] = a[k] + e"
-
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
   .. "local x = 0, or math.huge for a minimum"
 
@@ -143,20 +139,6 @@ local ERRORS = {
   { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, not 1.5" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
-  { "function(a, n) for i = 1, n do for k = 1, n do a[§i * n + k] = 0 end end end",
-    "a subscript of 'a' is not affine: it multiplies i by n; make 'a' a matrix (reshape it) and write a[i][k]" },
-  { "function(a, n) for i = 1, n do for k = 1, n do a[(§i - 1) * n + k] = 0 end end end",
-    "a subscript of 'a' is not affine: it multiplies i - 1 by n; make 'a' a matrix (reshape it) and write a[i][k]" },
-  { "function(a, n) for i = 1, n do a[§n * n] = i end end",
-    "a subscript of 'a' is not affine: it multiplies n by n; make 'a' a matrix (reshape it) and write a subscript " ..
-      "for each" },
-  { "function(a, n) for i = 1, n do for j = 1, n do local at = (j - 1) * n + i a[§at] = 0 end end end",
-    "a subscript of 'a' is not affine: 'at' is not either: it multiplies j - 1 by n; make 'a' a matrix (reshape it) " ..
-      "and write a[j][i]" },
-  { "function(a, n) for i = 1, n do for j = 1, n do a[i][(§j - 1) * n + i] = 0 end end end",
-    "a subscript of 'a' is not affine: it multiplies j - 1 by n; give 'a' a subscript for each factor (reshape it)" },
-  { "function(a, b, n) for i = 1, n do a[§b[i]] = 0 end end",
-    "a subscript of 'a' is not affine: it depends on what is in 'b'" .. ACCEPTED },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },
   { "function(a, n)\n  for i = 1, n do a[i] = 0 end\n  a[1] = §a + 1\nend",
     "'a' is used as a number here, but as an array in line 2" },
@@ -169,17 +151,6 @@ local ERRORS = {
   { "function(a, n) a[1][1] = #a[§n] end",
     "a length is taken as #a[1]: rows have the same length, so any literal does" },
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
-  { "function(a, n) a[§n & n] = 0 end",
-    "a subscript of 'a' is not affine: it has '&' of n and n: one must be an integer literal" .. ACCEPTED },
-  { "function(a, n) a[§n >> 1] = 0 end",
-    "a subscript of 'a' is not affine: it has '>>', which is another number where n is negative: use '// 2'" ..
-      ACCEPTED },
-  { "function(a, n) a[§n << n] = 0 end", "a subscript of 'a' is not affine: it has '<<' by n" .. ACCEPTED },
-  { "function(a, n) a[§true] = 0 end", "a subscript of 'a' is not affine: true is no number" .. ACCEPTED },
-  { "function(a, n) a[n * §9007199254740993] = 0 end",
-    "a subscript of 'a' is not affine: 9007199254740993 is too large" .. ACCEPTED },
-  { "function(a, n) a[§n % 2 % 3 % 5 % 7] = 0 end",
-    "a subscript of 'a' is not affine: it has more than 3 divisions within each other" .. ACCEPTED },
 }
 
 --- The source without its mark, and the lines that are expected of it: worked out here, from the mark alone.

@@ -173,6 +173,55 @@ describe("functions that people write", function()
     end
   end)
 
+  it("store where data say, and raise an error where no element is", function()
+    local function invert(p, at, n)
+      for i = 1, n do at[p[i]] = i end
+    end
+    local function select_above(x, limit, y, n)
+      local m = 0
+      for i = 1, n do
+        if x[i] > limit then
+          m = m + 1
+          y[m] = x[i]
+        end
+      end
+      return m
+    end
+    local function sort(x, n)
+      for i = 2, n do
+        local v, j = x[i], i - 1
+        while j >= 1 and x[j] > v do
+          x[j + 1] = x[j]
+          j = j - 1
+        end
+        x[j + 1] = v
+      end
+    end
+    local function clear(a, n) -- no sum of loop variables and the call's numbers says where
+      for i = 1, n do a[i * n] = a[i * n // 2 + 1] end
+    end
+    local p, x, zeros = { 3, 1, 4, 2 }, { 0.5, -1.0, 2.5, 1.5 }, { 0, 0, 0, 0 }
+    for _, case in ipairs { { invert, p, zeros, 4 }, { select_above, x, 0.0, { 9.0, 9.0, 9.0, 9.0 }, 4 },
+      { sort, x, 4 }, { clear, { 1, 2, 3, 4 }, 2 } } do
+      local in_lua, expected, got = case[1], copies.of { table.unpack(case, 2) }, copies.of { table.unpack(case, 2) }
+      local compiled = assert(loops.compile(in_lua, { device = device }))
+      local results = table.pack(in_lua(table.unpack(expected)))
+      local found = table.pack(everywhere(function() return compiled(table.unpack(got)) end))
+      assert.same({ true, table.unpack(results) }, { table.unpack(found) })
+      assert.same(expected, got)
+      assert.equal(1, compiled:stats().launches)
+      in_lua(table.unpack(expected))
+      compiled(table.unpack(got)) -- in Lua
+      assert.same(expected, got)
+    end
+    local compiled = assert(loops.compile(invert, { device = device }))
+    for _, call in ipairs { pcall, everywhere } do
+      local ok, message = call(function() compiled({ 1, 5, 2 }, { 0, 0, 0 }, 3) end)
+      assert.is_false(ok)
+      assert.matches("line %d+: at%[p%[i%]%] is stored, which is no element: index 5 is outside of ", message)
+    end
+  end)
+
   it("give rows names", function()
     local function cube(n)
       local planes = {}

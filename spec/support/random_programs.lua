@@ -69,6 +69,7 @@ local block
 
 local function target(state)
   local loop = #state.loops > 0 and pick(state.loops) or "1"
+  if chance(4) then loop = place(state) end
   return pick { "y[" .. loop .. "]", "x[" .. loop .. "]", ("m[%s][%s]"):format(loop, pick { loop, "2" }) }
 end
 
@@ -84,7 +85,8 @@ local function store(state)
 end
 
 local function store_integer(state)
-  add(state, "h[%s] = %s", #state.loops > 0 and pick(state.loops) or "1", integer(state, 2))
+  local where = chance(4) and place(state) or #state.loops > 0 and pick(state.loops) or "1"
+  add(state, "h[%s] = %s", where, integer(state, 2))
 end
 
 local function update(state)

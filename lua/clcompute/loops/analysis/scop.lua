@@ -173,13 +173,21 @@ function visit_body(result, around, body)
   for _, node in ipairs(body) do visitors[node.kind](result, around, node) end
 end
 
+--- Whether the call's numbers and the loops say which element a node is.
+local function is_placed(node)
+  for _, subscript in ipairs(node.checked and node.subscripts or {}) do
+    if not isl_text.affine(subscript) then return false end
+  end
+  return true
+end
+
 --- Writes the strings, once the depth of the deepest statement is known.
 local function write_texts(result)
   for _, statement in ipairs(result.statements) do
     statement.domain = isl_text.domain(result, statement, 0)
     statement.schedule = isl_text.schedule(result, statement, 0)
     for _, access in ipairs(statement.accesses) do
-      access.must = access.write and access.certain
+      access.must = access.write and access.certain and is_placed(access.node)
       access.map = isl_text.access(result, access, 0)
     end
   end

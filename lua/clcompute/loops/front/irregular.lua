@@ -7,6 +7,7 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
+local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
 local irregular = {}
@@ -131,6 +132,17 @@ local function mark_expressions(nodes)
   end)
 end
 
+--- Marks an element where data say that is stored. Where it is computed from itself, Lua computes with the nil of one
+-- that is not there.
+local function mark_target(node)
+  local target = node.target
+  if target.kind ~= "index" or not target.checked then return end
+  local text = lua_text.expression(target)
+  target.is_stored = not walk.find({ node.value }, function(part)
+    return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text
+  end)
+end
+
 local mark_list
 
 local STATEMENTS = {
@@ -149,7 +161,10 @@ local STATEMENTS = {
     node.otherwise = node.otherwise and mark_list(self, node.otherwise)
   end,
   ["local"] = function(_, node) mark_expressions { node.value } end,
-  assign = function(_, node) mark_expressions { node.target, node.value } end,
+  assign = function(_, node)
+    mark_expressions { node.target, node.value }
+    mark_target(node)
+  end,
   ["break"] = function() end,
 }
 

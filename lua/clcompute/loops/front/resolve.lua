@@ -15,7 +15,6 @@ local denotations = require "clcompute.loops.front.denotations"
 local inlining = require "clcompute.loops.front.inlining"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
-local lua_text = require("clcompute.loops.tree").lua_text
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -306,31 +305,21 @@ local function is_assigned(subscript, targets)
   return false
 end
 
---- Whether one of some values is, or is computed from, the element that is a target: so it is read before it is stored.
-local function is_read(target, values)
-  local text = target.kind == "index" and lua_text.expression(target)
-  return text and walk.find(values, function(part)
-    return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text
-  end) ~= nil or nil
-end
-
 --- Several at once: all values, and where they go, are known before the first is assigned.
 function STATEMENTS.assigns(self, parsed, into)
-  local targets, values, written, exchanged = {}, {}, {}, {}
+  local targets, values = {}, {}
   for i, target in ipairs(parsed.targets) do targets[i] = self:evaluating(nil, into, target_of, target) end
   for i, value in ipairs(parsed.values) do
-    written[i] = value_of(self, value, into)
-    values[i] = written[i].kind ~= "number" and kept(self, written[i], value, into) or written[i]
+    local node = value_of(self, value, into)
+    values[i] = node.kind ~= "number" and kept(self, node, value, into) or node
   end
-  for i, target in ipairs(targets) do exchanged[i] = is_read(target, written) end
   for _, target in ipairs(targets) do
     for d, subscript in ipairs(target.subscripts or {}) do
       if is_assigned(subscript, targets) then target.subscripts[d] = kept(self, subscript, parsed, into) end
     end
   end
   for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays
-    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i],
-      is_exchanged = exchanged[i] })
+    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i] })
   end
 end
 

@@ -87,48 +87,6 @@ local function mark(form)
   end)
 end
 
---- The loop variable that stands first in a node, outside of `except`.
-local function loop_variable(node, except)
-  local found
-  walk.node(node, function(inner)
-    if inner == except then return false end
-    if inner.kind == "name" and inner.variable.role == "loop" then found = found or inner.variable.name end
-  end)
-  return found
-end
-
-local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
-  .. "integer arguments, lengths and their // and % by literals, unless the element is updated or exchanged: "
-  .. "%s[k] = %s[k] + e"
-
---- An expression, or what the local that it is stands for.
-local function meant(node)
-  while node.kind == "name" and node.variable.role == "local" and not node.variable.assigned do
-    node = node.variable.definition
-  end
-  return node
-end
-
---- The part of a subscript that is at fault, also within what locals stand for.
-local function cause_of(at)
-  local inner = meant(at)
-  while inner ~= at do
-    at = select(3, affine.of(inner)) or inner
-    inner = meant(at)
-  end
-  return at
-end
-
---- What to write instead; for `A[i * n + k]`, where a matrix is meant, its element.
-local function remedy(index, subscript, at)
-  local name, cause = index.array.name, cause_of(at)
-  if cause.kind ~= "binary" or cause.op ~= "*" then return (ACCEPTED:gsub("%%s", name)) end
-  if #index.subscripts > 1 then return ("; give '%s' a subscript for each factor (reshape it)"):format(name) end
-  local row, column = loop_variable(cause), loop_variable(meant(subscript), cause)
-  local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
-  return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
-end
-
 local function mark_index(node)
   for _, subscript in ipairs(node.subscripts) do
     local form = affine.of(subscript)
@@ -136,32 +94,15 @@ local function mark_index(node)
   end
 end
 
---- Whether a value is computed from the element that gets it: where that is left, Lua computes with nil.
-local function is_update(assign)
-  local text = lua_text.expression(assign.target)
-  return walk.find({ assign.value }, function(part)
-    return part.kind == "index" and part.array == assign.target.array and lua_text.expression(part) == text
-  end) ~= nil
-end
-
 --- Refuses `a[#a + 1] = e`: a length is a number of the call.
-local function check_growth(origin, node, dimension, form)
-  local array, term = node.target.array, form.terms[1]
-  if #form.terms == 1 and term.array == array and term.dimension == dimension and term.coefficient == 1
-    and form.constant > 0 then
-    failure.raise(origin, node.target, ("'%s' would get longer here, and an array keeps its length in a call: "
-      .. "give it all its elements before, and store where loop variables say"):format(array.name))
-  end
-end
-
---- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged.
-local function check_target(origin, node)
-  for dimension, subscript in ipairs(node.target.subscripts) do
-    local form, reason, at = affine.of(subscript)
-    if form then check_growth(origin, node, dimension, form) end
-    if not form and not node.is_exchanged and not is_update(node) then
-      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
-        remedy(node.target, subscript, at)))
+local function check_target(origin, target)
+  local array = target.array
+  for dimension, subscript in ipairs(target.subscripts) do
+    local form = affine.of(subscript)
+    local term = form and #form.terms == 1 and form.terms[1]
+    if term and term.array == array and term.dimension == dimension and term.coefficient == 1 and form.constant > 0 then
+      failure.raise(origin, target, ("'%s' would get longer here, and an array keeps its length in a call: "
+        .. "give it all its elements before, and store where loop variables say"):format(array.name))
     end
   end
 end
@@ -179,7 +120,7 @@ local function check_node(origin, node)
   elseif node.kind == "index" then
     mark_index(node)
   elseif node.kind == "assign" and node.target.kind == "index" then
-    check_target(origin, node)
+    check_target(origin, node.target)
   end
 end
 

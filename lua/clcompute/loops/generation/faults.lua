@@ -66,6 +66,7 @@ end
 -- --- in words ---------------------------------------------------------------------------------
 
 local NIL = "line %d: attempt to perform arithmetic on a nil value (%s)"
+local ABSENT = "line %d: %s is stored, which is no element"
 
 local function source_of(origin, node)
   return (origin.text:sub(node.offset, node.finish):gsub("%s+", " "))
@@ -83,8 +84,8 @@ local WORDS = {
   index = function(site, value, origin, numbers, base)
     local node, size = site.node, numbers[size_of(site.node.array, site.dimension)]
     local which = node.array.rank > 1 and (" of dimension %d"):format(site.dimension) or ""
-    return (NIL .. ": index %d%s is outside of %d .. %d"):format(node.line, source_of(origin, node), value, which, base,
-      size + base - 1)
+    return ((node.is_stored and ABSENT or NIL) .. ": index %d%s is outside of %d .. %d"):format(node.line,
+      source_of(origin, node), value, which, base, size + base - 1)
   end,
   zero = function(site)
     return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or "%"])

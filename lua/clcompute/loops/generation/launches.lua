@@ -46,20 +46,41 @@ local STORES = { float = rounded, char = wrapping(8, true), uchar = wrapping(8),
 launches.environment = {}
 for dtype, store in pairs(STORES) do launches.environment["store_" .. dtype] = store end
 
+--- Says that an element of an array is not there, and by which index, at the line of the caller.
+function launches.environment.absent(element, name, array, index, ...)
+  if array[index] and ... then return launches.environment.absent(element, name, array[index], ...) end
+  error(("%s is stored, which is no element: index %s is outside of %s"):format(element, index, name), 2)
+end
+
 --- Whether a value is a float of 32 bits already.
 local function is_rounded(node)
   return node.kind == "index" and node.array.element == "float"
     or node.kind == "number" and math.type(node.value) == "float" and rounded(node.value) == node.value
 end
 
---- An assignment, as text of its target and its value.
-local function assignment(node, target, value)
+local AS_WRITTEN = { name = function(variable) return variable.name end }
+
+--- A line that raises an error where a table has no such element: a store would make it longer.
+local function guard(node, target)
+  if not node.is_stored then return "" end
+  local parts = { ("%q, %q, %s"):format(lua_text.expression(node, AS_WRITTEN), node.array.name, node.array.id) }
+  for _, subscript in ipairs(node.subscripts) do parts[#parts + 1] = launches.expression(subscript) end
+  return ("if not %s then absent(%s) end\n"):format(target, table.concat(parts, ", "))
+end
+
+--- A store of a value, as texts.
+local function store(node, target, value)
   local array = node.target.array
   local element = array and array.element
   if element == "float" and not is_rounded(node.value) then return ROUNDING:format(value, target, target) end
   if STORES[element] and element ~= "float" then value = ("store_%s(%s)"):format(element, value) end
   if element == "double" and array.is_buffer then value = ("(%s) * 1.0"):format(value) end -- a table keeps integers
   return ("%s = %s"):format(target, value)
+end
+
+--- An assignment, as text of its target and its value.
+local function assignment(node, target, value)
+  return guard(node.target, target) .. store(node, target, value)
 end
 
 -- --- lines --------------------------------------------------------------------------------------
