@@ -8,7 +8,8 @@
 local loops = {}
 
 ---A compiled function, called as the function is, with no more arguments than it has parameters. Arrays are buffers or
----nested tables; it returns what the function does, nothing or numbers.
+---nested tables; it returns what the function does: numbers, arrays that it was given, and tables that it makes, which
+---are buffers where an argument is one.
 ---@class clcompute.loops.Compiled
 ---@overload fun(...: clcompute.Buffer|clcompute.Values|number)
 local Compiled = {}

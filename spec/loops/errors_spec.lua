@@ -11,6 +11,26 @@ local NO_VALUE = "'x' may have no value here: give it one in every way that lead
 local ERRORS = {
   { "function(a) local r = a[1] §r = 2 r[1] = 1 end", "'r' cannot be assigned" },
   { "function(a) local r = a[1] r[1] = §r + 1 end", "'r' is a row: index it" },
+  { "function(a) §a[1] = {} end", "'a' is an array: all its rows are there before the call" },
+  { "function(a) a[1] = §{ 1 } + 2 end", "a table is made by 'local t = {}', or as a row of one: t[i] = {}" },
+  { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
+  { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
+  { "function(n) local §t = {} return t end", "nothing is stored in 't'" },
+  { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 1 t[m] = a[i] end return t end", "how long 't' gets is "
+    .. "not known before a call, as data say where it is stored: pass it as an argument" },
+  { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
+    "'t' is returned, so it has to begin at 1" },
+  { "function(a, n) local t = { 1 } for i = 1, §#t do a[i] = t[i] end end", "the length of 't', which is made here, is "
+    .. "another one at each place: use the number that it gets" },
+  { "function(a, n) local t = {} for i = 1, n do if a[i] > 2 then §t[#t + 1] = a[i] end end return t end", "'t' gets "
+    .. "longer by this in each pass of its loop, or not at all, and is stored nowhere else: store by a number of your "
+    .. "own" },
+  { "function(a, n) local t = {} §t[#t + 1] = 3 return t end", "'t' gets longer by 't[#t + 1] = e' where a loop behind "
+    .. "'local t = {}' does so once in each of its passes: store by a number of your own elsewhere" },
+  { "function(a, n) local t = { 1 } if n > 1 then return t end §return 5 end",
+    "every 'return' gives the same: a number here, and 't' before" },
+  { "function(a, n) local t, u = { 1 }, { 2 } if n > 1 then return t end return §u end",
+    "every 'return' gives the same: 'u' here, and another one before" },
   { "function(a) a[1] = §3x end", "malformed number '3x'" },
   { "function(a, b) for i, v in ipairs(b) do if v > 0 then §a[#a + 1] = v end end end", "'a' would get longer here, "
     .. "and an array keeps its length in a call: give it all its elements before, and store where loop variables say" },
@@ -71,7 +91,6 @@ local ERRORS = {
       "before or behind the compiled function" },
   { "function(a, §...) end", "'...' is not accepted: every parameter has a name" },
   { "function(a) a[1] = §... end", "'...' is not accepted: every parameter has a name" },
-  { "function(a) a[1] = §{} end", "a table cannot be made here: pass the array as a parameter" },
   { "function(a) a[1] = §function() end end",
     "a function is not accepted here: only 'local f = function(x) ... end' is" },
   { "function(a) a[1] = a[2] §.. a[3] end", "'..' is not accepted: values are numbers and booleans; texts are made " ..

@@ -53,7 +53,8 @@ local function float(state, depth)
   if state.functions and #state.functions > 0 and state.may_call and chance(6) then
     return ("%s(%s)"):format(pick(state.functions), float(state, 0))
   end
-  return pick { "x[" .. place(state) .. "]", "x[" .. place(state) .. "]", "y[" .. place(state) .. "]", "c", "0.5",
+  return pick { "x[" .. place(state) .. "]", state.has_table and "u[" .. place(state) .. "]" or "x[1]",
+    "y[" .. place(state) .. "]", "c", "0.5",
     ("m[%s][%s]"):format(place(state), place(state)), #state.floats > 0 and pick(state.floats) or "c" }
 end
 
@@ -94,8 +95,8 @@ local function update(state)
     local where = place(state)
     add(state, "h[%s] = h[%s] + %s", where, where, integer(state, 1))
   else
-    local where = place(state)
-    add(state, "y[%s] = y[%s] %s %s", where, where, pick { "+", "*", "-" }, float(state, 1))
+    local where, array = place(state), state.has_table and chance(3) and "u" or "y"
+    add(state, "%s[%s] = %s[%s] %s %s", array, where, array, where, pick { "+", "*", "-" }, float(state, 1))
   end
 end
 
@@ -205,7 +206,17 @@ local function define_later(state)
   table.insert(state.floats, id)
 end
 
-local STATEMENTS = { store, store, store, store_integer, update, update, swap, define, define_later, assign, branch }
+--- A table of each pass, filled and read.
+local function define_table(state)
+  local id, inner, sum = name(state, "r"), name(state, "i"), name(state, "t")
+  add(state, "local %s, %s = {}, 0.0", id, sum)
+  add(state, "for %s = 1, s do %s[%s] = %s end", inner, id, inner, float(state, 1))
+  add(state, "for %s = 1, s do %s = %s + %s[s - %s + 1] end", inner, sum, sum, id, inner)
+  table.insert(state.floats, sum)
+end
+
+local STATEMENTS = { store, store, store, store_integer, update, update, swap, define, define_later, define_table,
+  assign, branch }
 
 --- Statements in a scope of their own.
 function block(state, count, first, last)
@@ -250,10 +261,18 @@ function random_programs.text()
   add(state, "return function(%s)", random_programs.PARAMETERS)
   for _ = 1, math.random(0, 2) do define_function(state) end
   local is_number = chance(3)
+  if chance(2) then
+    local first = math.random(0, 1)
+    add(state, "  local u = {}")
+    add(state, "  for q = %d, n + 4 do u[q] = %s end", first, pick { "c * q", "x[1] + q", "q" })
+    add(state, "  u[1] = 0.5")
+    state.has_table = first == 1 and not is_number and "returned" or "kept"
+  end
   if is_number then add(state, "  local sum = 0.0") end
   if is_number then table.insert(state.floats, "sum") end
   block(state, math.random(1, 3))
   if is_number then add(state, "  if s == 3 then return c end return sum") end
+  if state.has_table == "returned" then add(state, "  return u") end
   add(state, "end")
   return table.concat(state.lines, "\n")
 end

@@ -20,8 +20,10 @@ local compiler = {}
 local function copy(unit, job)
   local copies
   unit.tree, copies = ast.copy(job.tree)
-  unit.tree.base, unit.own = job.options.base, {}
-  for _, variable in ipairs(job.variables) do unit.own[variable] = copies[variable] end
+  unit.own = {}
+  for _, list in ipairs { job.variables, job.tree.scratch or {} } do
+    for _, variable in ipairs(list) do unit.own[variable] = copies[variable] end
+  end
   local twins = {}
   for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
   walk.nodes(unit.tree.body, function(node)
@@ -29,10 +31,23 @@ local function copy(unit, job)
   end)
 end
 
+--- The dtype of floats that a function computes: double where an array is.
+local function real_of(unit, job)
+  local real = job.options.mode == "exact" and "double" or "float"
+  for _, variable in pairs(unit.own) do
+    real = variable.element == "double" and not variable.is_made and "double" or real
+  end
+  return real
+end
+
 local function types(unit, job)
   local kinds = {}
   for variable, kind in pairs(job.taken.kinds) do kinds[unit.own[variable]] = kind end
   front.infer_types(unit.tree, kinds)
+  if job.options.mode == "exact" or real_of(unit, job) == "double" then return end
+  for _, array in ipairs(unit.tree.scratch or {}) do
+    if array.element == "double" then array.element = "float" end
+  end
 end
 
 local function subscripts(unit)
@@ -71,6 +86,28 @@ local function anew(unit)
   return function() return analyse(unit) end
 end
 
+--- Whether a call may make arrays for itself, so much it is to spare memory.
+local function may_take_memory(unit, job, thrift)
+  return not unit.given_up and job.options.heuristics ~= "paper" and (job.target.thrift or 0) <= thrift
+end
+
+--- Tables that the function makes. One of which elements are read that nothing was stored in has nil there: such calls
+-- run in Lua.
+local function local_tables(unit, job)
+  unit.gaps = {}
+  if not unit.tree.scratch then return end
+  if may_take_memory(unit, job, 0) then analysis.local_tables.expand(unit.tree, anew(unit)) end
+  analyse(unit)
+  local vague = analysis.local_tables.measure(unit.tree, unit.scop)
+  if vague then
+    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found: pass it as an argument")
+      :format(vague.name))
+  end
+  for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
+    unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition) }
+  end
+end
+
 --- The rules of the paper are for the order as it is written.
 local function triangles(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
@@ -80,11 +117,6 @@ end
 local function separation(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.separation.apply(unit.tree, anew(unit), unit.scop, job.target.is_wide)
-end
-
---- Whether a call may make arrays for itself, so much it is to spare memory.
-local function may_take_memory(unit, job, thrift)
-  return not unit.given_up and job.options.heuristics ~= "paper" and (job.target.thrift or 0) <= thrift
 end
 
 --- On GPUs: on processors few work-items do.
@@ -97,13 +129,6 @@ end
 local function preserving(unit, job)
   if not may_take_memory(unit, job, 1) or not job.target.is_wide then return end
   analysis.preserving.apply(unit.tree, anew(unit), unit.scop)
-end
-
---- The dtype of floats that a function computes: double where an array is.
-local function real_of(unit, job)
-  local real = job.options.mode == "exact" and "double" or "float"
-  for _, variable in pairs(unit.own) do real = variable.element == "double" and "double" or real end
-  return real
 end
 
 --- Where there are groups to share what gets parallel.
@@ -170,7 +195,8 @@ local function leaves_arrays(tree)
   return walk.find(tree.body, function(node) return node.kind == "index" and node.checked ~= nil end) ~= nil
 end
 
---- Whether an array may get longer, whose length the function takes: to that the length is a number of the call.
+--- Whether an access may make an array longer, whose length the function takes: to that the length is a number of the
+-- call.
 local function may_grow(check)
   return check.access.write and check.side == "above" and check.array.longest ~= nil
 end
@@ -186,7 +212,8 @@ local function bounds(unit)
   end
   local certain, uncertain = {}, {}
   for _, check in ipairs(checks or {}) do
-    table.insert((check.certain or may_grow(check)) and certain or uncertain, check)
+    table.insert(check.certain and certain or uncertain, check)
+    if not check.certain and may_grow(check) then check.access.node.is_stored = true end -- Lua looks at it then
   end
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
@@ -309,9 +336,9 @@ local function arguments(unit, job)
   unit.own_sizes = {}
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
-    for d, extent in ipairs(array.extents or {}) do
-      unit.own_sizes[#unit.own_sizes + 1] = { id = ast.size(array, d),
-        value = analysis.bounds.evaluator(lua_text.expression(extent, SIZES)) }
+    for d, extent in ipairs(array.extents or array.sizes or {}) do
+      local text = array.sizes and extent or lua_text.expression(extent, SIZES)
+      unit.own_sizes[#unit.own_sizes + 1] = { id = ast.size(array, d), value = analysis.bounds.evaluator(text) }
     end
   end
 end
@@ -346,6 +373,7 @@ local PASSES = {
   { "selections", selections },
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
+  { "local_tables", local_tables }, -- gaps: where tables that it makes may be read, but have no elements
   { "triangles", triangles },
   { "privatising", privatising },
   { "preserving", preserving },

@@ -108,6 +108,7 @@ local function compile(source, given)
   check_lengths(tree, checked.base)
   local variables = compiler.variables(tree)
   check_ranks(tree, variables)
+  check_ranks(tree, tree.scratch or {})
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
     counters = runtime.storage.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
@@ -142,11 +143,15 @@ local function values_of(state, ...)
   return values
 end
 
---- What the arrays hold that stand for what a function returns.
-local function results_of(state, values)
+--- What a function returns: arrays of the call, tables that it has made, and numbers, of arrays that stand for them.
+local function results_of(state, values, made)
   local results = {}
-  for i, variable in ipairs(state.tree.captures) do
-    if variable.is_result then results[#results + 1] = values[#state.tree.parameters + i][state.options.base] end
+  for i, result in ipairs(state.tree.results) do
+    local value = made and made[result]
+    for position, variable in ipairs(state.variables) do
+      if variable == result then value = values[position] end
+    end
+    results[i] = result.is_result and value[state.options.base] or value
   end
   return table.unpack(results)
 end
@@ -154,8 +159,7 @@ end
 local function run(state, ...)
   front.check_fixed(state.fixed)
   local values = values_of(state, ...)
-  runtime.call.run(state, values)
-  return results_of(state, values)
+  return results_of(state, values, runtime.call.run(state, values))
 end
 
 --- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.

@@ -202,7 +202,7 @@ end
 -- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest
 -- runs; true or false where it always or never does. Where the budget is exceeded, true
 function bounds.needed(scop, node, array, budget)
-  if ast.is_scratch(array) then return false end -- it held nothing
+  if ast.is_scratch(array) and not array.is_made then return false end -- it held nothing
   local poly = require "clcompute.poly"
   local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
   local texts = { extent }

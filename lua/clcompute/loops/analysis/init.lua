@@ -10,6 +10,7 @@ return {
   expansion = require "clcompute.loops.analysis.expansion", -- an element of an array for each pass's local
   interchange = require "clcompute.loops.analysis.interchange", -- sequential loops, moved inwards
   isl_text = require "clcompute.loops.analysis.isl_text", -- forms, conditions, sets and maps as isl reads them
+  local_tables = require "clcompute.loops.analysis.local_tables", -- `local t = {}`: how large, and stored before read
   loop_reductions = require "clcompute.loops.analysis.loop_reductions", -- `x = x op e` that alone hinder
   pass_orders = require "clcompute.loops.analysis.pass_orders", -- passes that may come earlier or later
   pipelines = require "clcompute.loops.analysis.pipelines", -- rows of sequential nests that overlap

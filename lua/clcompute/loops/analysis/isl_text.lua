@@ -154,6 +154,9 @@ function isl_text.parameters(tree)
   end
   for _, variable in ipairs(tree.parameters) do add(variable) end
   for _, variable in ipairs(tree.captures) do add(variable) end
+  for _, variable in ipairs(tree.scratch or {}) do
+    if variable.is_made then add(variable) end
+  end
   return names
 end
 

@@ -211,14 +211,14 @@ function scop.within(form, node)
   return list, outer
 end
 
---- The accesses in a loop, which may have been moved or changed in its tree since.
+--- The accesses in a loop, or all of them, which may have been moved or changed in its tree since.
 -- @tparam table form of `extract`
--- @tparam table loop
+-- @tparam ?table loop
 -- @treturn {table,...}
 function scop.accesses_in(form, loop)
   local list = {}
   for _, statement in ipairs(form.statements) do
-    local is_within = false
+    local is_within = not loop
     for _, around in ipairs(statement.loops) do is_within = is_within or around.variable == loop.variable end
     if is_within then table.move(statement.accesses, 1, #statement.accesses, #list + 1, list) end
   end

@@ -19,7 +19,6 @@ local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
 local OUTSIDE_EXPRESSIONS = {
   ["nil"] = "nil is not accepted: values are numbers and booleans",
   ["..."] = "'...' is not accepted: every parameter has a name",
-  ["{"] = "a table cannot be made here: pass the array as a parameter",
   ["function"] = "a function is not accepted here: only 'local f = function(x) ... end' is",
 }
 
@@ -91,8 +90,22 @@ local function parse_primary(c)
   end
 end
 
+--- `{ 1, 2 }`, `{ { 1, 2 }, { 3, 4 } }`, `{}`.
+local function parse_table(c)
+  local opener, items = c:expect "{", {}
+  while not c:is "}" do
+    if c:is "[" then c:fail "a table is a list here: numbers without keys" end
+    items[#items + 1] = parse_expression(c)
+    if c:is "=" then c:fail "a table is a list here: numbers without keys" end
+    if not c:accept "," and not c:accept ";" then break end
+  end
+  c:expect("}", opener)
+  return c:node("table", opener, { items = items })
+end
+
 local function parse_simple(c)
   local token = c:peek()
+  if token.text == "{" then return parse_table(c) end
   if token.kind == "number" then
     c:take()
     return c:node("number", token, { value = token.value })

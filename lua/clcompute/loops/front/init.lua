@@ -5,6 +5,7 @@
 local denotations = require "clcompute.loops.front.denotations"
 local grammar = require "clcompute.loops.front.grammar"
 local lexer = require "clcompute.loops.front.lexer"
+local made_tables = require "clcompute.loops.front.made_tables"
 local origin = require "clcompute.loops.front.origin"
 local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
@@ -34,7 +35,7 @@ end
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
 function front.resolve(parsed, base)
-  return unassigned.check(restrictions.check(resolve.run(parsed, base)))
+  return unassigned.check(restrictions.check(made_tables.settle(resolve.run(parsed, base))))
 end
 
 return front

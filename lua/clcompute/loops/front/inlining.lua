@@ -233,7 +233,7 @@ local function statements_of(self, parsed, denotation)
   local is_single = is_given_last(denotation.body)
   local result = not is_single and denotation.count > 0 and add_blank(self, parsed) or nil
   if result then own[result] = true end
-  local around, results = self.results, { result, is_single = is_single }
+  local around, results = self.results, { result, is_single = is_single, is_inner = true }
   self.results = results
   local body = within(self, parsed, denotation, calls, scope, self.resolver.block, denotation.body)
   self.results = around
@@ -276,22 +276,50 @@ function inlining.perform(self, parsed, denotation)
   statements_of(self, parsed, denotation)
 end
 
+--- The array that a `return` of the whole function gives in one place, the same in each; nil where it is no array.
+local function array_result(self, parsed, i)
+  local denotation = parsed.kind == "name" and self:denote(parsed)
+  local array = denotation and denotation.variable
+  local known = self.results[i]
+  if not array or not array.is_made and array.role ~= "array" then return nil end
+  if known ~= array and (not known.is_result or self.results.given) then
+    self:fail(parsed, "every 'return' gives the same: '%s' here, and another one before", array.name)
+  end
+  self.results[i] = array
+  return array
+end
+
+--- The assignment of a number to what stands for it.
+local function giving(self, result, value, parsed)
+  local target
+  if result.role ~= "array" then
+    target = self:node("name", parsed, { variable = result })
+  elseif result.is_result then
+    target = ast.node("index", { array = result, subscripts = { ast.node("number", { value = self.base }, parsed) } },
+      parsed)
+  else
+    self:fail(parsed, "every 'return' gives the same: a number here, and '%s' before", result.name)
+  end
+  return self:node("assign", parsed, { target = target, value = value })
+end
+
 --- Adds what a `return` gives: to the locals, or the arrays of one element, that stand for it.
 -- @tparam table self
 -- @tparam table parsed the node `give`
 -- @tparam {table,...} into statements
 function inlining.give(self, parsed, into)
   local values = {}
-  for i, value in ipairs(parsed.values) do values[i] = self.resolver.value(self, value, into) end
+  for i, value in ipairs(parsed.values) do
+    values[i] = not self.results.is_inner and array_result(self, value, i) or self.resolver.value(self, value, into)
+  end
   if self.results.is_single then
     self.results[1] = local_of(self, into, "result", parsed, values[1])
     return
   end
   for i, result in ipairs(self.results) do
-    local target = result.role == "array" and ast.node("index", { array = result, subscripts = {
-      ast.node("number", { value = self.base }, parsed) } }, parsed) or self:node("name", parsed, { variable = result })
-    into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
+    if values[i] ~= result then into[#into + 1] = giving(self, result, values[i], parsed) end
   end
+  self.results.given = true
 end
 
 return inlining

@@ -15,6 +15,8 @@ local denotations = require "clcompute.loops.front.denotations"
 local inlining = require "clcompute.loops.front.inlining"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
+local made_tables = require "clcompute.loops.front.made_tables"
+local lua_text = require("clcompute.loops.tree").lua_text
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -111,12 +113,21 @@ function array_of(self, node)
   self:fail(node, "%s", denotation.reason or ("'%s' is not an array"):format(node.name))
 end
 
+--- Notes that an array is indexed with so many subscripts.
+local function indexed(self, array, parsed, count)
+  restrictions.index(self.origin, array, self.site or parsed, count)
+end
+
 function EXPRESSIONS.index(self, parsed)
   local array, subscripts = array_of(self, parsed)
-  restrictions.index(self.origin, array, self.site or parsed, #subscripts + #parsed.subscripts)
+  indexed(self, array, parsed, #subscripts + #parsed.subscripts)
   local own = self:evaluating(nil, self.place, resolve_list, parsed.subscripts)
   table.move(own, 1, #own, #subscripts + 1, subscripts)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
+end
+
+function EXPRESSIONS.table(self, parsed)
+  self:fail(parsed, "a table is made by 'local t = {}', or as a row of one: t[i] = {}")
 end
 
 function EXPRESSIONS.length(self, parsed)
@@ -129,6 +140,10 @@ function EXPRESSIONS.length(self, parsed)
     end
   end
   local array, row = array_of(self, operand)
+  if array.is_made then
+    self:fail(parsed, "the length of '%s', which is made here, is another one at each place: use the number that it "
+      .. "gets", array.name)
+  end
   local dimension = #row + #subscripts + 1
   restrictions.length(self.origin, array, self.site or parsed, dimension)
   for d = 1, dimension - 1 do subscripts[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
@@ -221,6 +236,14 @@ end
 
 local row_of
 
+--- `local t = { ... }`: a table, or a row of one that it becomes in the rest of the block.
+local function make_table(self, token, parsed, place, into)
+  if not place then return made_tables.fill(self, made_tables.declare(self, token), {}, parsed, into) end
+  local row = row_of(self, place, into)
+  self:bind(token.text, row)
+  made_tables.fill(self, row.array, row.subscripts, parsed, into)
+end
+
 STATEMENTS["local"] = function(self, parsed, into)
   local block, behind = self.block, self.behind
   if #parsed.values == 0 then
@@ -230,11 +253,14 @@ STATEMENTS["local"] = function(self, parsed, into)
   local values = {}
   for i, value in ipairs(parsed.values) do
     local is_row = value.kind == "index" and inlining.is_indexed(self, block, behind, parsed.names[i].text)
-    values[i] = is_row and row_of(self, value, into) or alias(self, value) or value_of(self, value, into)
+    values[i] = value.kind == "table" and value or is_row and row_of(self, value, into) or alias(self, value)
+      or value_of(self, value, into)
   end
   for i, token in ipairs(parsed.names) do
     local value = values[i]
-    if value.tag then
+    if value.kind == "table" then
+      make_table(self, token, value, made_tables.place_of(self, block, behind, token.text), into)
+    elseif value.tag then
       self:bind(token.text, value)
     else
       local variable = self:declare(token, { role = "local", definition = value })
@@ -265,7 +291,36 @@ local function target_of(self, target)
   return self:node("name", target, { variable = denotation.variable })
 end
 
+--- `t[i] = { ... }`, a row of a table that the function makes.
+local function make_row(self, parsed, into)
+  local target = parsed.target
+  local array, subscripts = self:evaluating(nil, into, row_at, target)
+  if not array.is_made then
+    self:fail(parsed, "'%s' is an array: all its rows are there before the call", array.name)
+  end
+  made_tables.fill(self, array, subscripts, parsed.value, into)
+end
+
+--- Whether `t[i] = row` is what made the name of a row one.
+local function is_placed(self, parsed)
+  local denotation = parsed.value.kind == "name" and parsed.target.kind == "index" and self:denote(parsed.value)
+  if not denotation or denotation.tag ~= "row" then return false end
+  local array, subscripts = row_at(self, parsed.target)
+  if array ~= denotation.array or #subscripts ~= #denotation.subscripts then return false end
+  for d, subscript in ipairs(subscripts) do
+    if lua_text.expression(subscript) ~= lua_text.expression(denotation.subscripts[d]) then return false end
+  end
+  return true
+end
+
 function STATEMENTS.assign(self, parsed, into)
+  if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
+  if is_placed(self, parsed) then return end
+  local array = made_tables.is_end(parsed.target) and array_of(self, parsed.target)
+  if array and array.is_made then
+    into[#into + 1] = made_tables.append(self, array, parsed, value_of(self, parsed.value, into))
+    return
+  end
   local target = self:evaluating(nil, into, target_of, parsed.target)
   local value = value_of(self, parsed.value, into)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
@@ -406,7 +461,8 @@ end
 
 -- --- the function ----------------------------------------------------------------------------
 
-local RESOLVER = { expression = resolve_expression, block = resolve_block, value = value_of }
+local RESOLVER = { expression = resolve_expression, block = resolve_block, value = value_of, copied = copied,
+  indexed = indexed }
 
 --- An array of one element for each number that the function returns.
 local function results_of(self, parsed, count)
@@ -432,9 +488,12 @@ function resolve.run(parsed, base)
   local statements, count = jumps.structured(parsed.origin, parsed)
   self.results = results_of(self, parsed, count)
   local body, captures = resolve_block(self, statements), self.captures
-  table.move(self.results, 1, #self.results, #captures + 1, captures)
+  for _, result in ipairs(self.results) do
+    if result.is_result then captures[#captures + 1] = result end
+  end
   local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = captures, body = body,
-    origin = parsed.origin }, parsed)
+    origin = parsed.origin, base = self.base, results = self.results, scratch = #self.made > 0 and self.made or nil },
+    parsed)
   return irregular.mark(tree, function(name, fields) return self:variable(name, fields) end)
 end
 

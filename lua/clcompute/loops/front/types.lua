@@ -392,6 +392,7 @@ function types.infer(tree, kinds)
   local self = setmetatable({ origin = tree.origin }, Types)
   take(self, tree.parameters, kinds)
   take(self, tree.captures, kinds)
+  for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end
   repeat -- a type only ever gets wider
     self.has_changed = false
     infer_block(self, tree.body)

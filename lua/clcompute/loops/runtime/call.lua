@@ -101,6 +101,16 @@ local function repeat_call(state, values)
   return true
 end
 
+-- --- numbers of a call ---------------------------------------------------------------------
+
+--- Adds the sizes of arrays of a call's own to its numbers and sizes.
+local function add_own_sizes(spec, values)
+  for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
+    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
+  end
+  return values
+end
+
 -- --- calls that are too small to pay -------------------------------------------------------
 --
 -- Calls on tables that are too small, whatever is in the tables, are found in less time than it takes to look at them:
@@ -158,7 +168,7 @@ local function print_judgement(lines, ids, latest, results)
   end
   add(lines, "if %s then return true end", table.concat(known, " and "))
   for _, id in ipairs(results) do fields[#fields + 1] = ("%s = 1"):format(id) end
-  add(lines, "local values = { %s }", table.concat(fields, ", "))
+  add(lines, "local values = with_own({ %s })", table.concat(fields, ", "))
   add(lines, "if fails(values) or may_fail(values) then return false end")
   add(lines, "if estimate(values).total >= limit then return false end")
   add(lines, "is_known = true")
@@ -198,7 +208,7 @@ function call.shortcut(state)
       ids[#ids + 1], latest[#latest + 1] = name.id, "latest_" .. name.id
     end
   end
-  add(lines, "local fails, may_fail, estimate, limit = ...")
+  add(lines, "local fails, may_fail, estimate, limit, with_own = ...")
   add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
   add(lines, "return function(%s)", table.concat(parameters, ", "))
   print_checks(lines, state.tree.parameters)
@@ -207,7 +217,7 @@ function call.shortcut(state)
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
   return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
-    spec.fails, spec.may_fail, spec.estimate, limit)
+    spec.fails, spec.may_fail, spec.estimate, limit, function(values) return add_own_sizes(spec, values) end)
 end
 
 -- --- what is kept between calls -----------------------------------------------------------
@@ -293,10 +303,7 @@ local function values_of(spec, state, taken)
       values[name.id] = taken.numbers[variable]
     end
   end
-  for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
-    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
-  end
-  return values
+  return add_own_sizes(spec, values)
 end
 
 --- The shape of an array of a call's own.
@@ -348,14 +355,27 @@ local function settle(arrays, ok, message)
   if not ok then error(message, 0) end
 end
 
+--- Where a call has the tables that it makes and returns, by variable: where its arrays are.
+local function homes_of(state, spec, taken)
+  local home, homes = "host", {}
+  for _, array in ipairs(taken.arrays) do
+    if array.buffer then home = "device" end
+  end
+  for _, result in ipairs(state.tree.results) do
+    if result.is_made then homes[spec.own[result]] = home end
+  end
+  return homes
+end
+
 local function open_arrays(state, spec, taken, numbers, device, is_fenced)
-  local arrays = {}
+  local arrays, homes = {}, homes_of(state, spec, taken)
   for i, array in ipairs(taken.arrays) do
     arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
   end
   for i = #arrays + 1, #spec.arrays do
     local variable = spec.arrays[i]
-    arrays[i] = storage.scratch(variable, shape_of(variable, numbers), state.options.base, device, state.counters)
+    arrays[i] = storage.scratch(variable, shape_of(variable, numbers), state.options.base, device, state.counters,
+      homes[variable])
   end
   return arrays
 end
@@ -388,9 +408,24 @@ local function execute_timed(state, spec, values, arrays, kernels, verdict, devi
     launches = state.counters.launches - launches })
 end
 
+--- The tables that a call has made and returns, by variable of the function; nil where there are none.
+local function made_of(state, spec, arrays)
+  local made
+  for _, result in ipairs(state.tree.results) do
+    for _, array in ipairs(result.is_made and arrays or {}) do
+      if array.variable == spec.own[result] then
+        made = made or {}
+        made[result] = storage.value_of(array)
+      end
+    end
+  end
+  return made
+end
+
 --- Runs a compiled function. Raises a string without a place.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
+-- @treturn ?table what it returns of the tables that it makes, by variable
 function call.run(state, values)
   if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
@@ -418,7 +453,11 @@ function call.run(state, values)
   end
   state.latest.buffers_in_lua = buffers_in_lua(arrays)
   forget(state)
-  if is_timed or decision.count(spec, verdict.run) then return storage.let_go(arrays) end
+  local made = made_of(state, spec, arrays)
+  if is_timed or decision.count(spec, verdict.run) or made then
+    storage.let_go(arrays)
+    return made
+  end
   remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
     on_device = verdict.on_device, record = verdict.run })
 end

@@ -128,6 +128,11 @@ local function obstacle(state, spec, values, arrays, device, vast)
       and "exact arithmetic needs (mode = \"fast\" does without)" or "the arrays are of")
   end
   if vast then return ("'%s' is in conditions, and beyond 2^53"):format(vast) end
+  for _, gap in ipairs(spec.gaps) do
+    if gap.holds(values) then
+      return ("elements of '%s', which it makes, may be read or returned without a value"):format(gap.array.name)
+    end
+  end
   local unsafe = spec.may_fail(values)
   if unsafe then
     return ("whether '%s' is left in line %d depends on data"):format(unsafe.array.name, unsafe.access.node.line)

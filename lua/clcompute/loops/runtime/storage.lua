@@ -44,7 +44,7 @@ end
 --- Before Lua uses the array. What kernels have noted is looked at first: where one has met a fault, those behind it
 -- have stored nothing.
 function Array:to_host()
-  if self.home == "nowhere" then storage.blank(self) end -- a table, if there was none
+  if self.is_scratch then storage.blank(self) end -- a table, if there was none
   if self.host then return end
   assert(self.device)
   if self.check then self.check() end
@@ -209,10 +209,18 @@ end
 -- @tparam integer base the index of a table's first element
 -- @tparam Device place
 -- @tparam table counters
-function storage.scratch(variable, shape, base, place, counters)
-  local array = new({ variable = variable, shape = shape }, variable.element, base, place, counters)
-  array.host, array.device, array.home = true, true, "nowhere"
+-- @tparam ?string home where the call returns it: "host", as a table, or "device", as a buffer
+function storage.scratch(variable, shape, base, place, counters, home)
+  local row = { name = variable.name, label = ("'%s'"):format(variable.name) }
+  local array = new({ row = row, variable = variable, shape = shape }, variable.element, base, place, counters)
+  array.is_scratch, array.host, array.device, array.home = true, true, true, home or "nowhere"
   return storage.coherent(array)
+end
+
+--- What a call returns of an array that is settled.
+function storage.value_of(array)
+  if array.home == "host" then return array.table end
+  return array.count > 0 and array.memory or array.place:empty(array.dtype, table.unpack(array.shape))
 end
 
 --- Releases the memory of arrays that a call made for itself.
@@ -231,10 +239,11 @@ function storage.settle(array)
   if array.home == "host" then
     array:to_host()
   else
+    storage.memory(array) -- of a table that the function makes there may be none yet
     array:to_device()
     if array.is_own and array.buffer and array.is_changed then array.buffer:write(array.memory) end
   end
-  if array.is_own then array.memory:release() end
+  if array.is_own and not (array.is_scratch and array.home == "device") then array.memory:release() end
 end
 
 return storage

@@ -33,6 +33,7 @@ local PARSED = all_with(PLACE, {
   number = { { "value", "number", "grammar" } },
   boolean = { { "value", "boolean", "grammar" } },
   name = { { "name", "string", "grammar" } },
+  table = { { "items", "nodes", "grammar", "numbers, or such tables" } },
   field = { { "name", "string", "grammar" }, { "field", "string", "grammar", "of math" } },
   index = { { "name", "string", "grammar" }, { "subscripts", "nodes", "grammar" } },
   length = { { "operand", "node", "grammar", "a name or an index" } },
@@ -87,7 +88,7 @@ local EXPRESSIONS = all_with(VALUE, {
   name = { { "variable", "ref", "resolve" } },
   index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" },
     { "checked", "table?", "irregular", "dimensions whose subscripts are looked at as they are used, as keys" },
-    { "is_stored", "boolean?", "irregular", "a checked one that gets a value which is not computed from it" } },
+    { "is_stored", "boolean?", "irregular, compiler", "gets a value, and may be no element: Lua looks at it" } },
   length = { { "array", "ref", "resolve", "its variable" }, { "dimension", "integer", "resolve" },
     { "subscripts", "nodes", "resolve" } },
   call = { { "name", "string", "resolve", "a function of math" }, { "arguments", "nodes", "resolve" }, GUARDED },
@@ -143,8 +144,9 @@ local STATEMENTS = all_with(PLACE, {
   ["function"] = {
     { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
     { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
-    { "base", "integer?", "compiler", "the index of an array's first element" },
-    { "scratch", "refs?", "privatising, preserving and expansion", "arrays that a call makes for itself" },
+    { "base", "integer", "resolve", "the index of an array's first element" },
+    { "results", "refs", "resolve", "what it returns: arrays, or arrays of one element for numbers" },
+    { "scratch", "refs?", "made_tables, privatising, preserving, expansion", "arrays that a call makes for itself" },
   },
 })
 
@@ -158,6 +160,7 @@ local VARIABLE = {
   { "loop", "ref?", "resolve", "the `for` node whose variable it is" },
   { "is_parameter", "boolean?", "resolve" }, { "is_capture", "boolean?", "resolve" },
   { "is_result", "boolean?", "resolve", "an array of one element: a number that the function returns" },
+  { "is_made", "boolean?", "resolve", "a table that the function makes" },
   { "is_pointer", "boolean?", "irregular", "an array of integers: subscripts or bounds depend on it" },
   { "fn", "function?", "resolve", "of a capture: a function that has it" },
   { "index", "integer?", "resolve", "of a capture: its number among the upvalues of fn" },
@@ -174,6 +177,10 @@ local VARIABLE = {
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "extents", "nodes?", "privatising and expansion", "of an array that a call makes for itself: its dimensions" },
+  { "appended", "table?", "made_tables", "of such a table: { loop, assign }, by which it gets longer" },
+  { "is_returned", "boolean?", "made_tables", "the function returns it" },
+  { "is_shifted", "boolean?", "made_tables", "begins below the base as it is written" },
+  { "sizes", "list?", "local_tables", "of a table that the function makes: its dimensions, as texts" },
   { "like", "ref?", "preserving", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
@@ -284,7 +291,7 @@ end
 
 --- Whether a call makes an array for itself.
 function ast.is_scratch(array)
-  return array.extents ~= nil or array.like ~= nil
+  return array.extents ~= nil or array.like ~= nil or array.is_made == true
 end
 
 --- A node that names a variable which a pass has made up.

@@ -1,0 +1,193 @@
+-- SPDX-License-Identifier: MIT
+
+--- Tables that a function makes are arrays of the call's own. This finds how large they get, by where they are stored;
+-- gives each pass of parallel loops around `local t = {}` one of its own; and proves that what is read was stored
+-- before, as Lua has nil elsewhere.
+
+local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
+local isl_text = require "clcompute.loops.analysis.isl_text"
+local scops = require "clcompute.loops.analysis.scop"
+local walk = require("clcompute.loops.tree").walk
+
+local local_tables = {}
+
+local BUDGET = 1000000 -- of operations of isl for a question
+local MOST_DIMENSIONS = 4 -- of a buffer
+
+local function made(tree)
+  local list = {}
+  for _, array in ipairs(tree.scratch or {}) do
+    if array.is_made then list[#list + 1] = array end
+  end
+  return list
+end
+
+-- --- one for each pass -------------------------------------------------------------------------
+
+--- Whether the passes of a loop can be counted from its first one.
+local function is_countable(loop)
+  local firsts = bounds.firsts(loop)
+  return loop.step == 1 and not loop.irregular and firsts ~= nil and #firsts == 1
+end
+
+--- The loops around a table of which each pass may have one of its own.
+local function loops_around(array)
+  local list = {}
+  for _, loop in ipairs(array.loops) do
+    if is_countable(loop) and #list + array.rank < MOST_DIMENSIONS then list[#list + 1] = loop end
+  end
+  return list
+end
+
+local function elements_of(tree, array)
+  local list = {}
+  walk.nodes(tree.body, function(node)
+    if node.kind == "index" and node.array == array then list[node] = true end
+  end)
+  return list
+end
+
+--- Lets each pass of some loops have elements of its own.
+local function expand(tree, array, loops)
+  for element in pairs(elements_of(tree, array)) do
+    local subscripts, checked = {}, element.checked and {}
+    for d, loop in ipairs(loops) do
+      local place = ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable), right = loop.from })
+      subscripts[d] = bounds.plus(place, tree.base)
+    end
+    for d, subscript in ipairs(element.subscripts) do
+      subscripts[#loops + d] = subscript
+      if checked then checked[#loops + d] = element.checked[d] end
+    end
+    element.subscripts, element.checked = subscripts, checked
+  end
+  array.rank = array.rank + #loops
+end
+
+--- Takes away the elements of passes that are not parallel in spite of them.
+local function contract(tree, array, loops)
+  local kept = {}
+  for d, loop in ipairs(loops) do kept[d] = loop.parallel end
+  for element in pairs(elements_of(tree, array)) do
+    local subscripts, checked = {}, element.checked and {}
+    for d, subscript in ipairs(element.subscripts) do
+      if d > #loops or kept[d] then
+        subscripts[#subscripts + 1] = subscript
+        if checked then checked[#subscripts] = element.checked[d] end
+      end
+    end
+    element.subscripts, element.checked = subscripts, checked
+  end
+  for d in ipairs(loops) do
+    if not kept[d] then array.rank = array.rank - 1 end
+  end
+end
+
+--- Gives passes of loops that are parallel then tables of their own.
+-- @tparam table tree with types
+-- @tparam function analyse finds out `parallel` of all loops of the tree as it is then
+function local_tables.expand(tree, analyse)
+  local around, has_any = {}, false
+  for _, array in ipairs(made(tree)) do
+    around[array] = loops_around(array)
+    if #around[array] > 0 then
+      expand(tree, array, around[array])
+      has_any = true
+    end
+  end
+  if not has_any then return end
+  analyse()
+  for array, loops in pairs(around) do contract(tree, array, loops) end
+end
+
+-- --- how large ---------------------------------------------------------------------------------
+
+--- The writes of a table of which data do not say where they are.
+local function writes_of(scop, array)
+  local list = {}
+  for _, statement in ipairs(scop.statements) do
+    for _, access in ipairs(statement.accesses) do
+      if access.variable == array and access.write and not access.node.checked then list[#list + 1] = access end
+    end
+  end
+  return list
+end
+
+--- The length of a dimension, as a text of Lua; nil where the budget is exceeded.
+local function size_of(scop, writes, d)
+  local rows, parts = {}, { "0" }
+  for i, write in ipairs(writes) do
+    local map = isl_text.subscript(scop, write, d)
+    rows[i] = { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true }
+  end
+  local answers = require "clcompute.poly".extremes { questions = rows, budget = BUDGET }
+  for _, answer in ipairs(answers or {}) do
+    if answer.condition then
+      parts[#parts + 1] = ("((%s) and (%s) + 1 or 0)"):format(answer.condition, answer.value)
+    end
+  end
+  return answers and (#parts == 1 and "0" or ("math.max(%s)"):format(table.concat(parts, ", "))) or nil
+end
+
+--- Finds how large tables get: `sizes`.
+-- @tparam table tree
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @treturn ?table the table whose size is not found
+function local_tables.measure(tree, scop)
+  for _, array in ipairs(made(tree)) do
+    array.sizes = {}
+    local writes = writes_of(scop, array)
+    for d = 1, array.rank do
+      array.sizes[d] = size_of(scop, writes, d)
+      if not array.sizes[d] then return array end
+    end
+  end
+end
+
+-- --- what is read ------------------------------------------------------------------------------
+
+--- That subscripts which are looked at as they are used are within a table.
+local function inside(access)
+  local formulas = {}
+  for d in pairs(access.node.checked or {}) do
+    formulas[#formulas + 1] = ("0 <= %s < %s"):format(access.subscripts[d], ast.size(access.variable, d))
+  end
+  return formulas
+end
+
+--- The condition under which an element may be read or returned that nothing was stored in, as `clcompute.poly` has it.
+local function uncovered(scop, array)
+  local rows, texts, outer = {}, {}, #array.loops
+  local accesses = scops.accesses_in(scop, array.loops[outer])
+  for _, access in ipairs(accesses) do
+    if access.variable == array and (access.must or not access.write) then
+      local map = isl_text.access(scop, access, outer, inside(access))
+      texts[#texts + 1] = map
+      rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
+    end
+  end
+  local extent = array.is_returned and isl_text.extent(scop, array) or nil -- Lua's would have no such elements
+  texts[#texts + 1] = extent
+  return require "clcompute.poly".uncovered { accesses = rows, extent = extent, budget = BUDGET,
+    context = isl_text.context(scop, table.concat(texts, " "), array.loops) }
+end
+
+--- The tables of which elements may be read, or returned, that nothing was stored in.
+-- @tparam table tree
+-- @tparam table scop
+-- @treturn {table,...} `{ array=, condition= }`: under which condition, an expression of Lua over a call's numbers;
+-- "true" where nothing is known
+function local_tables.gaps(tree, scop)
+  local list = {}
+  for _, array in ipairs(made(tree)) do
+    local condition = uncovered(scop, array)
+    if condition ~= false then
+      local is_told = type(condition) == "string" and #array.loops == 0
+      list[#list + 1] = { array = array, condition = is_told and condition or "true" }
+    end
+  end
+  return list
+end
+
+return local_tables

@@ -1,0 +1,184 @@
+-- SPDX-License-Identifier: MIT
+
+--- Tables that a function makes: `local t = {}`, also of numbers (`{ 0.25, 0.5 }`), and rows of them (`t[i] = {}`, or
+-- `local row = {}` that becomes one by `t[i] = row`). Each is an array of the call's own; how large it is follows from
+-- where it is stored (`clcompute.loops.analysis.local_tables`).
+
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local bounds = require("clcompute.loops.tree").loop_bounds
+local failure = require("clcompute.loops.tree").failure
+local walk = require("clcompute.loops.tree").walk
+
+local made_tables = {}
+
+-- --- making ------------------------------------------------------------------------------------
+
+--- Declares a name as a table that is made where it stands.
+-- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table token
+-- @treturn table the variable
+function made_tables.declare(self, token)
+  local variable = self:declare(token, { role = "array", use = token, is_made = true })
+  self.made[#self.made + 1] = variable
+  return variable
+end
+
+--- Stores the items of braces in elements of an array.
+-- @tparam table self
+-- @tparam table array
+-- @tparam {table,...} subscripts resolved, of the row that the braces are
+-- @tparam table parsed the braces
+-- @tparam {table,...} into statements
+function made_tables.fill(self, array, subscripts, parsed, into)
+  for i, item in ipairs(parsed.items) do
+    local own = self.resolver.copied(subscripts)
+    own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
+    if item.kind == "table" then
+      made_tables.fill(self, array, own, item, into)
+    else
+      self.resolver.indexed(self, array, item, #own)
+      local value = self.resolver.value(self, item, into)
+      into[#into + 1] = self:node("assign", item, { value = value,
+        target = self:node("index", item, { array = array, subscripts = own }) })
+    end
+  end
+end
+
+--- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
+-- @tparam table self
+-- @tparam {table,...} block parsed statements
+-- @tparam integer first where its rest begins
+-- @string name
+-- @treturn ?table parsed
+function made_tables.place_of(self, block, first, name)
+  for i = first, #block do
+    local node = block[i]
+    local is_stored = node.kind == "assign" and node.value.kind == "name" and node.value.name == name
+    if is_stored and node.target.kind == "index" then
+      local denotation = self:denote(node.target)
+      local array = denotation.variable or denotation.array
+      return array and array.is_made and node.target or nil
+    end
+  end
+end
+
+--- Whether a target is `t[#t + 1]`.
+function made_tables.is_end(target)
+  local sum = target.kind == "index" and #target.subscripts == 1 and target.subscripts[1]
+  return sum and sum.op == "+" and sum.left.kind == "length" and sum.right.value == 1
+    and sum.left.operand.kind == "name" and sum.left.operand.name == target.name
+end
+
+--- `t[#t + 1] = value` in a loop that stores once in each pass: the element has the number of the pass.
+-- @tparam table self
+-- @tparam table array
+-- @tparam table parsed the assignment
+-- @tparam table value resolved
+-- @treturn table the assignment
+function made_tables.append(self, array, parsed, value)
+  local loop = self.loops[#self.loops]
+  if self.base ~= 1 or #self.loops ~= #array.loops + 1 or loop.step ~= 1 or loop.pace or not affine.of(loop.from) then
+    self:fail(parsed, "'%s' gets longer by 't[#t + 1] = e' where a loop behind 'local t = {}' does so once in each of "
+      .. "its passes: store by a number of your own elsewhere", array.name)
+  end
+  self.resolver.indexed(self, array, parsed, 1)
+  local place = ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable),
+    right = self.resolver.copied { loop.from }[1] }, parsed)
+  local target = self:node("index", parsed, { array = array, subscripts = { bounds.plus(place, 1) } })
+  local assign = self:node("assign", parsed, { target = target, value = value })
+  array.appended = { loop = loop, assign = assign }
+  return assign
+end
+
+-- --- what they need ----------------------------------------------------------------------------
+
+--- The least value of a loop's variable, if that is a number.
+local function least_of_loop(loop)
+  local forms = loop.step > 0 and bounds.firsts(loop) or bounds.lasts(loop)
+  local least
+  for _, form in ipairs(not loop.pace and forms or {}) do -- the greatest of them
+    if #form.terms == 0 then least = math.max(least or form.constant, form.constant) end
+  end
+  return least
+end
+
+--- The least value of a subscript, if that is a number.
+local function least_of(form)
+  local sum = form.constant
+  for _, term in ipairs(form.terms) do
+    local loop = term.variable and term.variable.loop
+    local least = loop and term.coefficient > 0 and least_of_loop(loop)
+    if not least then return nil end
+    sum = sum + term.coefficient * least
+  end
+  return sum
+end
+
+--- The elements of tables that a function makes, by table: all, and those that are stored.
+local function elements_of(tree)
+  local lists, is_seen = {}, {}
+  for _, array in ipairs(tree.scratch) do lists[array] = { all = {}, stored = {} } end
+  walk.nodes(tree.body, function(node)
+    local list = node.kind == "index" and not is_seen[node] and lists[node.array]
+    if list then
+      is_seen[node] = true
+      table.insert(list.all, node)
+    end
+    list = node.kind == "assign" and node.target.array and lists[node.target.array]
+    if list and not node.target.checked then table.insert(list.stored, node.target) end
+  end)
+  return lists
+end
+
+--- Lets subscripts begin at the base that all arrays have, where they begin at a lower number: `t[0]`.
+local function shift(tree, array, elements, d)
+  local least = tree.base
+  for _, element in ipairs(elements.stored) do
+    least = math.min(least, least_of(affine.of(element.subscripts[d])) or least)
+  end
+  if least == tree.base then return end
+  array.is_shifted = true
+  for _, element in ipairs(elements.all) do
+    element.subscripts[d] = bounds.plus(element.subscripts[d], tree.base - least)
+  end
+end
+
+--- Whether a table is stored by one assignment alone, in each pass of its loop.
+local function is_appended_alone(array, elements)
+  local loop, assign = array.appended.loop, array.appended.assign
+  if #elements.stored ~= 1 or loop.irregular then return false end
+  for _, node in ipairs(loop.body) do
+    if node == assign then return true end
+  end
+  return false
+end
+
+local function check(tree, array, elements)
+  local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
+  if not array.rank then fail "nothing is stored in '%s'" end
+  if #elements.stored == 0 then
+    fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
+  end
+  if array.appended and not is_appended_alone(array, elements) then
+    failure.raise(tree.origin, array.appended.assign, ("'%s' gets longer by this in each pass of its loop, or not at "
+      .. "all, and is stored nowhere else: store by a number of your own"):format(array.name))
+  end
+  for d = 1, array.rank do shift(tree, array, elements, d) end
+  for _, result in ipairs(tree.results) do
+    array.is_returned = array.is_returned or result == array or nil
+  end
+  if array.is_returned and array.is_shifted then fail "'%s' is returned, so it has to begin at 1" end
+end
+
+--- Checks the tables that a function makes, and moves those that begin below the base.
+-- @tparam table tree of `clcompute.loops.front.resolve`
+-- @treturn table the tree
+function made_tables.settle(tree)
+  if not tree.scratch then return tree end
+  local lists = elements_of(tree)
+  for _, array in ipairs(tree.scratch) do check(tree, array, lists[array]) end
+  return tree
+end
+
+return made_tables

@@ -1,0 +1,190 @@
+-- SPDX-License-Identifier: MIT
+-- Tables that a function makes: arrays of the call's own, which it may return.
+
+local copies = require "spec.support.copies"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local N = 12
+
+--- The results and arguments of a function after a call on tables.
+local function in_lua(f, values)
+  local own = copies.of(values)
+  return { table.unpack(table.pack(f(table.unpack(own))), 1, 3) }, own
+end
+
+--- The same of a call with buffers in place of tables, read back.
+local function with_buffers(f, values, device)
+  local own = copies.in_buffers(values, device, "double")
+  local results = copies.read { table.unpack(table.pack(f(table.unpack(own))), 1, 3) }
+  return results, copies.read(own)
+end
+
+local function product(a, b, n)
+  local c = {}
+  for i = 1, n do
+    local row = {}
+    for j = 1, n do
+      local s = 0.0
+      for k = 1, n do s = s + a[i][k] * b[k][j] end
+      row[j] = s
+    end
+    c[i] = row
+  end
+  return c
+end
+
+local function blur(a, out, n)
+  local across, weights = {}, { 0.25, 0.5, 0.25 }
+  for i = 1, n do
+    across[i] = {}
+    for j = 2, n - 1 do
+      local s = 0.0
+      for k = 1, 3 do s = s + weights[k] * a[i][j + k - 2] end
+      across[i][j] = s
+    end
+  end
+  for i = 2, n - 1 do
+    for j = 2, n - 1 do out[i][j] = across[i - 1][j] + across[i][j] + across[i + 1][j] end
+  end
+end
+
+local function row_by_row(a, out, n)
+  for i = 1, n do
+    local turned, sum = {}, 0.0
+    for j = 1, n do turned[j] = a[i][n - j + 1] end
+    for j = 1, n do sum = sum + turned[j] * a[i][j] end
+    out[i][1] = sum
+  end
+end
+
+local function distance(a, b, n)
+  local before, now = {}, {}
+  for j = 0, n do before[j] = j end
+  for i = 1, n do
+    now[0] = i
+    for j = 1, n do
+      local cost = a[i] == b[j] and 0 or 1
+      now[j] = math.min(before[j] + 1, now[j - 1] + 1, before[j - 1] + cost)
+    end
+    for j = 0, n do before[j] = now[j] end
+  end
+  return before[n]
+end
+
+local function differences(x, n)
+  local d, sum = {}, 0.0
+  for i = 2, n do d[#d + 1] = x[i] - x[i - 1] end
+  for i = 1, n - 1 do sum = sum + d[i] end
+  return d, sum, x
+end
+
+local function histogram(k, n)
+  local h = {}
+  for bin = 1, n do h[bin] = 0 end
+  for i = 1, #k do h[k[i]] = h[k[i]] + 1 end
+  return h
+end
+
+local function letters(factor)
+  local list = {}
+  for i = 1, N do list[i] = (i * factor) % 4 + 1.0 end
+  return list
+end
+
+local function reals()
+  local list = {}
+  for i = 1, N do list[i] = math.random() end
+  return list
+end
+
+helper.describe_each("a function that makes tables", function(device)
+  local CASES = {
+    ["a product that is returned"] = { product, helper.matrix(N, N), helper.matrix(N, N), N },
+    ["what a second nest reads, and literals"] = { blur, helper.matrix(N, N), helper.matrix(N, N), N },
+    ["a table of each row"] = { row_by_row, helper.matrix(N, N), helper.matrix(N, N), N },
+    ["tables that begin at 0"] = { distance, letters(3), letters(7), N },
+    ["a table that gets longer, a sum and an argument"] = { differences, reals(), N },
+    ["elements that are added to where data say"] = { histogram, { 1, 3, 3, 2, 1, 3, 5, 1, 4, 3, 2, 5 }, 5 },
+  }
+  for name, case in pairs(CASES) do
+    it("does what it does in Lua: " .. name, function()
+      local f, values = case[1], { table.unpack(case, 2) }
+      local expected, arguments = in_lua(f, values)
+      for _, options in ipairs { { force = true }, { force = false }, { force = true, target = "gpu" } } do
+        options.device = device
+        local compiled <close> = assert(loops.compile(f, options))
+        for _ = 1, 2 do
+          local results, own = in_lua(compiled, values)
+          assert.is_true(copies.are_equal(expected, results))
+          assert.is_true(copies.are_equal(arguments, own))
+          results, own = with_buffers(compiled, values, device)
+          assert.is_true(copies.are_equal(expected, results))
+          assert.is_true(copies.are_equal(arguments, own))
+        end
+      end
+    end)
+  end
+
+  it("returns a buffer where an argument is one, else a table", function()
+    local compiled <close> = assert(loops.compile(product, { device = device, force = true }))
+    local a, b = device:random("double", 3, 3, { seed = 1 }), device:random("double", 3, 3, { seed = 2 })
+    local one, other = compiled(a, b, 3), compiled(b, a, 3)
+    assert.same({ 3, 3 }, one.shape)
+    assert.equal("double", one.dtype)
+    assert.is_true(copies.are_equal({ product(a:read(), b:read(), 3), product(b:read(), a:read(), 3) },
+      { one:read(), other:read() }))
+    assert.same({ { 6.0 } }, compiled({ { 2.0 } }, { { 3.0 } }, 1))
+    assert.same({}, compiled({}, {}, 0))
+    assert.equal(0, #compiled(device:zeros("double", 0, 0), device:zeros("double", 0, 0), 0))
+  end)
+
+  it("keeps floats in mode 'fast'", function()
+    local compiled <close> = assert(loops.compile(product, { device = device, force = true, mode = "fast" }))
+    local a = device:random("float", 5, 5, { seed = 1 })
+    local c = compiled(a, a, 5)
+    assert.equal("float", c.dtype)
+    local expected = product(a:read(), a:read(), 5)
+    for i, row in ipairs(c:read()) do
+      for j, value in ipairs(row) do assert.near(expected[i][j], value, 1e-5) end
+    end
+  end)
+
+  it("lets rows go side by side that have a table each", function()
+    local compiled <close> = assert(loops.compile(row_by_row, { device = device, force = true }))
+    local a = helper.matrix(4, 4)
+    compiled(a, helper.matrix(4, 4), 4)
+    assert.equal(1, compiled:stats().launches)
+    assert.matches("for i +parallel", compiled:explain())
+  end)
+
+  it("is Lua where elements may be read or returned that have no value", function()
+    local function read(x, n)
+      local t, sum = {}, 0.0
+      for i = 1, n, 2 do t[i] = x[i] end
+      for i = 1, n do sum = sum + t[i] end
+      return sum
+    end
+    local function triangle(x, n)
+      local t = {}
+      for i = 1, n do
+        t[i] = {}
+        for j = 1, i do t[i][j] = x[j] end
+      end
+      return t
+    end
+    local compiled <close> = assert(loops.compile(read, { device = device, force = true }))
+    assert.equal(7.0, compiled({ 7.0 }, 1))
+    helper.raises("attempt to perform arithmetic on a nil value", compiled, { 1.0, 2.0, 3.0 }, 3)
+    local ragged <close> = assert(loops.compile(triangle, { device = device, force = true }))
+    assert.same({ { 1.0 }, { 1.0, 2.0 } }, ragged({ 1.0, 2.0 }, 2))
+    assert.equal(0, ragged:stats().launches)
+    assert.matches("elements of 't', which it makes, may be read or returned without", ragged:explain(), 1, true)
+    helper.raises("'t': element t[1][2] is no number but a nil", ragged, device:buffer({ 1.0, 2.0 }, "double"), 2)
+  end)
+
+  it("raises an error at an index beyond its table", function()
+    local compiled <close> = assert(loops.compile(histogram, { device = device, force = false }))
+    helper.raises("attempt to perform arithmetic on a nil value", compiled, { 1, 6 }, 5)
+  end)
+end)
