@@ -4,6 +4,9 @@ local front = require "spec.support.loops_front"
 
 local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
   .. "'for i = first, last do'"
+local EXCHANGE = "'a' is an array and cannot be assigned: two change places by 'a, b = b, a' as the last statement of "
+  .. "a loop without 'break' that stands in no other one"
+
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
   .. "local x = 0, or math.huge for a minimum"
 
@@ -27,10 +30,8 @@ local ERRORS = {
     .. "own" },
   { "function(a, n) local t = {} §t[#t + 1] = 3 return t end", "'t' gets longer by 't[#t + 1] = e' where a loop behind "
     .. "'local t = {}' does so once in each of its passes: store by a number of your own elsewhere" },
-  { "function(a, n) local t = { 1 } if n > 1 then return t end §return 5 end",
-    "every 'return' gives the same: a number here, and 't' before" },
-  { "function(a, n) local t, u = { 1 }, { 2 } if n > 1 then return t end return §u end",
-    "every 'return' gives the same: 'u' here, and another one before" },
+  { "function(a, n) local t = { 1 } if n > 1 then return t end return §5 end",
+    "every 'return' gives an array in this place, or every one a number" },
   { "function(a) a[1] = §3x end", "malformed number '3x'" },
   { "function(a, b) for i, v in ipairs(b) do if v > 0 then §a[#a + 1] = v end end end", "'a' would get longer here, "
     .. "and an array keeps its length in a call: give it all its elements before, and store where loop variables say" },
@@ -163,7 +164,12 @@ local ERRORS = {
     "'a' is used as a number here, but as an array in line 2" },
   { "function(a, n)\n  a[1] = n\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },
   { "function(a, n) §n = 2 end", "'n' is a parameter and cannot be assigned: use a local" },
-  { "function(a, n) a[1] = 0 §a = 1 end", "'a' is an array and cannot be assigned: use a local" },
+  { "function(a, n) a[1] = 0 §a = 1 end", EXCHANGE },
+  { "function(a, b, n) for t = 1, n do a[1] = b[1] if t > 3 then break end §a, b = b, a end end", EXCHANGE },
+  { "function(a, b, n) for t = 1, n do for s = 1, n do a[1] = b[1] §a, b = b, a end end end", EXCHANGE },
+  { "function(a, b, n) for t = 1, n / 2 do a[1] = b[1] §a, b = b, a end end", EXCHANGE },
+  { "function(a, b, n) for t = 1, n do §a, b = b, a a[1] = b[1] end end",
+    "'a' is a parameter and cannot be assigned: use a local" },
   { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local, not an array: index the parameter itself" },
   { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
   { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },

@@ -188,3 +188,70 @@ helper.describe_each("a function that makes tables", function(device)
     helper.raises("attempt to perform arithmetic on a nil value", compiled, { 1, 6 }, 5)
   end)
 end)
+
+helper.describe_each("two arrays change places at the end of a loop", function(device)
+  local function smooth(a, b, n, steps)
+    local function mean(i) return (a[i - 1] + a[i] + a[i + 1]) / 3 end
+    if n < 3 then return a, 0 end
+    for step = 1, steps do
+      for i = 2, n - 1 do b[i] = mean(i) + step end
+      a, b = b, a
+    end
+    a[1] = b[2]
+    return a, 1
+  end
+  local function distance_of_rows(a, b, n, steps)
+    local before, now = {}, {}
+    for j = 0, n do before[j], now[j] = j, 0 end
+    for i = 1, steps do
+      now[0] = i
+      for j = 1, n do
+        local cost = a[i % n + 1] == b[j] and 0 or 1
+        now[j] = math.min(before[j] + 1, now[j - 1] + 1, before[j - 1] + cost)
+      end
+      before, now = now, before
+    end
+    return before[n]
+  end
+  local function twice(a, b, n, steps)
+    local x, y = {}, {}
+    for i = 1, n do x[i], y[i] = a[i], b[i] end
+    for _ = 1, steps do
+      for i = 1, n do y[i] = x[n - i + 1] + 1 end
+      x, y = y, x
+    end
+    for _ = 0, steps do
+      for i = 1, n do y[i] = x[i] * 2 end
+      x, y = y, x
+    end
+    return x, y
+  end
+
+  for name, f in pairs { ["arguments, which a local function sees"] = smooth, ["tables"] = distance_of_rows,
+    ["tables that are returned"] = twice } do
+    it("and do what they do in Lua: " .. name, function()
+      for _, options in ipairs { { force = true }, { force = false }, { force = true, target = "gpu" } } do
+        options.device = device
+        local compiled <close> = assert(loops.compile(f, options))
+        for _, steps in ipairs { -2, -1, 0, 1, 2, 5 } do
+          local values = { letters(3), letters(7), N, steps }
+          local expected, arguments = in_lua(f, values)
+          local results, own = in_lua(compiled, values)
+          assert.is_true(copies.are_equal(expected, results))
+          assert.is_true(copies.are_equal(arguments, own))
+          results, own = with_buffers(compiled, values, device)
+          assert.is_true(copies.are_equal(expected, results))
+          assert.is_true(copies.are_equal(arguments, own))
+        end
+      end
+    end)
+  end
+
+  it("and the one is returned that has the name", function()
+    local compiled <close> = assert(loops.compile(smooth, { device = device, force = true }))
+    local a, b = { 1.0, 2.0, 3.0 }, { 1.0, 2.0, 3.0 }
+    assert.equal(b, (compiled(a, b, 3, 1)))
+    assert.equal(a, (compiled(a, b, 3, 2)))
+    assert.equal(a, (compiled(a, b, 2, 1)))
+  end)
+end)

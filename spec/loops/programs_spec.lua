@@ -60,7 +60,7 @@ describe("a random program", function()
       local text, values = random_programs.text(), random_programs.arguments(6, seed % 4 == 0)
       local in_lua = assert(load(text))()
       local target = seed % 5 == 0 and "gpu" or nil
-      local compiled <close> = assert(loops.compile(in_lua, { device = device, target = target }))
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, target = target }), text)
       local expected, got = copies.of(values), copies.of(values)
       local ok, result = pcall(in_lua, table.unpack(expected))
       local is_right, found = everywhere(function() return compiled(table.unpack(got)) end)

@@ -158,14 +158,26 @@ local function body(state, is_data)
   state.leaves = leaves
 end
 
+--- Whether two arrays may change places at the end of a loop that begins with a line.
+local function may_exchange(state, range, first)
+  if state.has_exchange or state.depth ~= 1 or range:find "/" or range:find ",.*," then return false end
+  for i = first, #state.lines do
+    if state.lines[i]:find "break" or state.lines[i]:find "goto" then return false end
+  end
+  state.has_exchange = chance(3) -- once: what follows stands twice
+  return state.has_exchange
+end
+
 local function for_loop(state)
-  local id = name(state, "i")
+  local id, first = name(state, "i"), #state.lines
   local outer = #state.loops > 0 and pick(state.loops) or "3"
-  add(state, "for %s = %s do", id, pick { "1, n", "1, n", "2, n + 2", "n, 1, -1", "1, n, s", "2, at[" .. outer .. "]",
-    "at[" .. outer .. "], to[" .. outer .. "] + 1", "1, n / 2", "s, n, s + 1", "1, math.min(n, s + 2)" })
+  local range = pick { "1, n", "1, n", "2, n + 2", "n, 1, -1", "1, n, s", "2, at[" .. outer .. "]",
+    "at[" .. outer .. "], to[" .. outer .. "] + 1", "1, n / 2", "s, n, s + 1", "1, math.min(n, s + 2)" }
+  add(state, "for %s = %s do", id, range)
   table.insert(state.loops, id)
   body(state)
   table.remove(state.loops)
+  if may_exchange(state, range, first) then add(state, "  x[1], y[1] = y[1], x[1] x, y = y, x") end
   add(state, "end")
 end
 

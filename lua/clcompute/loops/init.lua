@@ -145,13 +145,17 @@ end
 
 --- What a function returns: arrays of the call, tables that it has made, and numbers, of arrays that stand for them.
 local function results_of(state, values, made)
+  local function value_of(array)
+    for position, variable in ipairs(state.variables) do
+      if variable == array then return values[position] end
+    end
+    return made[array]
+  end
   local results = {}
   for i, result in ipairs(state.tree.results) do
-    local value = made and made[result]
-    for position, variable in ipairs(state.variables) do
-      if variable == result then value = values[position] end
-    end
-    results[i] = result.is_result and value[state.options.base] or value
+    local value = value_of(result)
+    if result.is_result then value = value[state.options.base] end
+    results[i] = result.arrays and value_of(result.arrays[value]) or value
   end
   return table.unpack(results)
 end

@@ -338,6 +338,13 @@ function Names:bind(name, denotation)
   self.scope.names[name] = denotation
 end
 
+--- What the names of a scope denote in which a name is declared; nil for those from around the function.
+function Names:names_with(name)
+  local scope = self.scope
+  while scope and not scope.names[name] do scope = scope.parent end
+  return scope and scope.names
+end
+
 --- Makes a variable within the loops around.
 function Names:variable(name, fields)
   self.count = self.count + 1
@@ -392,7 +399,7 @@ denotations.new_scope = new_scope
 -- being one, `count` of variables; `loops` are those around, `calls` the inlined ones around, `before` the statements
 -- behind which an expression is evaluated, nil where it may not be, `place` those to which a function's may be added,
 -- `whole` the expression that is all of a value, `block` the statements of which one is resolved, `behind` where those
--- behind it begin in them
+-- behind it begin in them, `ends` whether nothing follows them in the function
 function denotations.names(parsed)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
     scope = new_scope(), loops = {}, captured = {}, captures = {}, made = {}, depth = 0, nodes = 1 }, Names)

@@ -104,6 +104,15 @@ function is_in_node(self, node, name)
   return false
 end
 
+--- The array that a name denotes; nil where it denotes something else. A parameter that is not indexed yet is one if
+-- the function indexes it further on.
+function inlining.array_of(self, name)
+  local variable = self:denote(ast.parsed("name", { name = name }, self.statements[1])).variable
+  local is_array = variable and (variable.role == "array" or variable.role == "parameter"
+    and inlining.is_indexed(self, self.statements, 1, name))
+  return is_array and variable or nil
+end
+
 -- --- arguments ----------------------------------------------------------------------------
 
 --- Whether an argument is a name, be it that of a parameter which stands for one: of an array there is no value.
@@ -233,7 +242,7 @@ local function statements_of(self, parsed, denotation)
   local is_single = is_given_last(denotation.body)
   local result = not is_single and denotation.count > 0 and add_blank(self, parsed) or nil
   if result then own[result] = true end
-  local around, results = self.results, { result, is_single = is_single, is_inner = true }
+  local around, results = self.results, { result, is_single = is_single }
   self.results = results
   local body = within(self, parsed, denotation, calls, scope, self.resolver.block, denotation.body)
   self.results = around
@@ -276,31 +285,29 @@ function inlining.perform(self, parsed, denotation)
   statements_of(self, parsed, denotation)
 end
 
---- The array that a `return` of the whole function gives in one place, the same in each; nil where it is no array.
-local function array_result(self, parsed, i)
-  local denotation = parsed.kind == "name" and self:denote(parsed)
-  local array = denotation and denotation.variable
-  local known = self.results[i]
-  if not array or not array.is_made and array.role ~= "array" then return nil end
-  if known ~= array and (not known.is_result or self.results.given) then
-    self:fail(parsed, "every 'return' gives the same: '%s' here, and another one before", array.name)
+--- The number of an array among those that a `return` of the whole function may give in one place; nil where it gives a
+-- number.
+local function array_number(self, parsed, result)
+  local array = self.results.kinds and parsed.kind == "name" and inlining.array_of(self, parsed.name)
+  if not array then return nil end
+  result.arrays = result.arrays or {}
+  for i, known in ipairs(result.arrays) do
+    if known == array then return i end
   end
-  self.results[i] = array
-  return array
+  table.insert(result.arrays, array)
+  return #result.arrays
 end
 
---- The assignment of a number to what stands for it.
-local function giving(self, result, value, parsed)
-  local target
-  if result.role ~= "array" then
-    target = self:node("name", parsed, { variable = result })
-  elseif result.is_result then
-    target = ast.node("index", { array = result, subscripts = { ast.node("number", { value = self.base }, parsed) } },
-      parsed)
-  else
-    self:fail(parsed, "every 'return' gives the same: a number here, and '%s' before", result.name)
+--- What a `return` gives in one place: a value, or the number of an array.
+local function given(self, parsed, result, into)
+  local number = array_number(self, parsed, result)
+  local kinds = self.results.kinds
+  local kind = number and "array" or "number"
+  if kinds and kinds[result] and kinds[result] ~= kind then
+    self:fail(parsed, "every 'return' gives an array in this place, or every one a number")
   end
-  return self:node("assign", parsed, { target = target, value = value })
+  if kinds then kinds[result] = kind end
+  return number and self:node("number", parsed, { value = number }) or self.resolver.value(self, parsed, into)
 end
 
 --- Adds what a `return` gives: to the locals, or the arrays of one element, that stand for it.
@@ -309,17 +316,16 @@ end
 -- @tparam {table,...} into statements
 function inlining.give(self, parsed, into)
   local values = {}
-  for i, value in ipairs(parsed.values) do
-    values[i] = not self.results.is_inner and array_result(self, value, i) or self.resolver.value(self, value, into)
-  end
+  for i, value in ipairs(parsed.values) do values[i] = given(self, value, self.results[i], into) end
   if self.results.is_single then
     self.results[1] = local_of(self, into, "result", parsed, values[1])
     return
   end
   for i, result in ipairs(self.results) do
-    if values[i] ~= result then into[#into + 1] = giving(self, result, values[i], parsed) end
+    local target = result.role == "array" and ast.node("index", { array = result, subscripts = {
+      ast.node("number", { value = self.base }, parsed) } }, parsed) or self:node("name", parsed, { variable = result })
+    into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
   end
-  self.results.given = true
 end
 
 return inlining

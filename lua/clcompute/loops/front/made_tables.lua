@@ -166,7 +166,9 @@ local function check(tree, array, elements)
   end
   for d = 1, array.rank do shift(tree, array, elements, d) end
   for _, result in ipairs(tree.results) do
-    array.is_returned = array.is_returned or result == array or nil
+    for _, returned in ipairs(result.arrays or { result }) do
+      array.is_returned = array.is_returned or returned == array or nil
+    end
   end
   if array.is_returned and array.is_shifted then fail "'%s' is returned, so it has to begin at 1" end
 end

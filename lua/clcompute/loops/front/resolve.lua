@@ -18,6 +18,7 @@ local jumps = require "clcompute.loops.front.jumps"
 local made_tables = require "clcompute.loops.front.made_tables"
 local lua_text = require("clcompute.loops.tree").lua_text
 local restrictions = require "clcompute.loops.front.restrictions"
+local swaps = require "clcompute.loops.front.swaps"
 local walk = require("clcompute.loops.tree").walk
 
 local resolve = {}
@@ -205,17 +206,43 @@ end
 
 local STATEMENTS = {}
 
+local MAY_END = { ["if"] = true, ["do"] = true }
+
+--- Resolves statements one behind the other. Where they end the function, arrays may change places at a loop's end.
+local function resolve_statements(self, body, resolved)
+  local ends = self.ends
+  for i, statement in ipairs(body) do
+    local unrolled = ends and swaps.unrolled(self, body, i)
+    if unrolled then return resolve_statements(self, unrolled, resolved) end
+    self.block, self.behind = body, i + 1
+    self.ends = ends and i == #body and MAY_END[statement.kind]
+    STATEMENTS[statement.kind](self, statement, resolved)
+    self.ends = ends
+  end
+end
+
 --- Resolves a block in a scope of its own.
 local function resolve_block(self, body, declare)
-  local around = self:enter()
+  local around, resolved = self:enter(), {}
   if declare then declare() end
-  local resolved = {}
-  for i, statement in ipairs(body) do
-    self.block, self.behind = body, i + 1
-    STATEMENTS[statement.kind](self, statement, resolved)
-  end
+  resolve_statements(self, body, resolved)
   self:leave(around)
   return resolved
+end
+
+--- A block that ends the function, in whatever other one it stands.
+function STATEMENTS.rest(self, parsed, into)
+  self.ends = true
+  STATEMENTS["do"](self, parsed, into)
+end
+
+--- A block in which two names mean each other's arrays, also in functions that are called there.
+function STATEMENTS.swapped(self, parsed, into)
+  local one, other = table.unpack(parsed.names)
+  local names, others = self:names_with(one), self:names_with(other)
+  names[one], others[other] = others[other], names[one]
+  STATEMENTS["do"](self, parsed, into)
+  names[one], others[other] = others[other], names[one]
 end
 
 --- What `local sqrt = math.sqrt` and `local m = math` denote; nil for values.
@@ -402,10 +429,12 @@ STATEMENTS["do"] = function(self, parsed, into)
 end
 
 STATEMENTS["if"] = function(self, parsed, into)
-  local arms = {}
+  local arms, ends = {}, self.ends
   for i, arm in ipairs(parsed.arms) do
     local before = i == 1 and into or nil
+    self.ends = false -- a function that is called there
     local condition = self:evaluating(before, before, resolve_expression, arm.condition)
+    self.ends = ends
     arms[i] = ast.node("arm", { condition = condition, body = resolve_block(self, arm.body) }, arm)
   end
   local otherwise = parsed.otherwise and resolve_block(self, parsed.otherwise)
@@ -474,6 +503,29 @@ local function results_of(self, parsed, count)
   return list
 end
 
+--- Statements without those that store in an array.
+local function without_stores(nodes, array)
+  local list = {}
+  for _, node in ipairs(nodes) do
+    for _, arm in ipairs(node.arms or {}) do arm.body = without_stores(arm.body, array) end
+    if node.otherwise then node.otherwise = without_stores(node.otherwise, array) end
+    if node.body then node.body = without_stores(node.body, array) end
+    if not node.target or node.target.array ~= array then list[#list + 1] = node end
+  end
+  return list
+end
+
+--- What a function returns, and its statements: a result that is one array in any case needs no number.
+local function settle_results(self, body)
+  local list = {}
+  for i, result in ipairs(self.results) do
+    local is_one = result.arrays and #result.arrays == 1
+    if is_one then body = without_stores(body, result) else table.insert(self.captures, result) end
+    list[i] = is_one and result.arrays[1] or result
+  end
+  return list, body
+end
+
 --- The tree of a parsed function with variables in place of names.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
@@ -486,14 +538,14 @@ function resolve.run(parsed, base)
     parameters[i] = self:declare(token, { role = "parameter", is_parameter = true })
   end
   local statements, count = jumps.structured(parsed.origin, parsed)
+  self.statements = statements
   self.results = results_of(self, parsed, count)
-  local body, captures = resolve_block(self, statements), self.captures
-  for _, result in ipairs(self.results) do
-    if result.is_result then captures[#captures + 1] = result end
-  end
-  local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = captures, body = body,
-    origin = parsed.origin, base = self.base, results = self.results, scratch = #self.made > 0 and self.made or nil },
-    parsed)
+  self.results.kinds = {} -- of the results so far, "array" or "number"
+  self.ends = true
+  local results, body = settle_results(self, resolve_block(self, statements))
+  local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
+    body = body, origin = parsed.origin, base = self.base, results = results,
+    scratch = #self.made > 0 and self.made or nil }, parsed)
   return irregular.mark(tree, function(name, fields) return self:variable(name, fields) end)
 end
 

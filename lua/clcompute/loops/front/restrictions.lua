@@ -68,12 +68,15 @@ function restrictions.number(origin, variable, node)
   variable.number = variable.number or node
 end
 
-local KEPT = { parameter = "a parameter", capture = "an upvalue", loop = "a loop variable", array = "an array" }
+local KEPT = { parameter = "a parameter", capture = "an upvalue", loop = "a loop variable" }
 
 --- Notes an assignment to a variable.
 function restrictions.assign(origin, variable, node)
   local kept = KEPT[variable.role]
-  if kept then
+  if variable.role == "array" then
+    failure.raise(origin, node, ("'%s' is an array and cannot be assigned: two change places by 'a, b = b, a' as the "
+      .. "last statement of a loop without 'break' that stands in no other one"):format(variable.name))
+  elseif kept then
     failure.raise(origin, node, ("'%s' is %s and cannot be assigned: use a local"):format(variable.name, kept))
   end
   variable.assigned = variable.assigned or node

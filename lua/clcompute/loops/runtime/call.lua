@@ -361,8 +361,8 @@ local function homes_of(state, spec, taken)
   for _, array in ipairs(taken.arrays) do
     if array.buffer then home = "device" end
   end
-  for _, result in ipairs(state.tree.results) do
-    if result.is_made then homes[spec.own[result]] = home end
+  for _, array in ipairs(state.tree.scratch or {}) do
+    if array.is_returned then homes[spec.own[array]] = home end
   end
   return homes
 end
@@ -411,11 +411,11 @@ end
 --- The tables that a call has made and returns, by variable of the function; nil where there are none.
 local function made_of(state, spec, arrays)
   local made
-  for _, result in ipairs(state.tree.results) do
-    for _, array in ipairs(result.is_made and arrays or {}) do
-      if array.variable == spec.own[result] then
+  for _, variable in ipairs(state.tree.scratch or {}) do
+    for _, array in ipairs(variable.is_returned and arrays or {}) do
+      if array.variable == spec.own[variable] then
         made = made or {}
-        made[result] = storage.value_of(array)
+        made[variable] = storage.value_of(array)
       end
     end
   end
