@@ -146,6 +146,12 @@ local function interchange(unit, job)
   until not has_changed
 end
 
+--- On GPUs: for one launch, where there would be some.
+local function recomputing(unit, job)
+  if not may_take_memory(unit, job, 1) or not job.target.is_wide then return end
+  analysis.recomputing.apply(unit.tree, anew(unit), real_of(unit, job))
+end
+
 local function splitting(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
   analysis.splitting.apply(unit.tree, anew(unit))
@@ -380,6 +386,7 @@ local PASSES = {
   { "separation", separation },
   { "expansion", expansion },
   { "interchange", interchange },
+  { "recomputing", recomputing },
   { "splitting", splitting },
   { "unrolling", unrolling },
   { "distribution", distribution },

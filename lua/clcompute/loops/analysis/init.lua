@@ -16,6 +16,7 @@ return {
   pipelines = require "clcompute.loops.analysis.pipelines", -- rows of sequential nests that overlap
   preserving = require "clcompute.loops.analysis.preserving", -- a copy of what later passes read as it was
   privatising = require "clcompute.loops.analysis.privatising", -- an array of its own for each pass that fills one
+  recomputing = require "clcompute.loops.analysis.recomputing", -- what earlier passes stored, from what was before them
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic
   scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl
