@@ -119,6 +119,18 @@ local function separation(unit, job)
   analysis.separation.apply(unit.tree, anew(unit), unit.scop, job.target.is_wide)
 end
 
+--- On GPUs: on a processor a launch for each pass of a loop takes longer.
+local function peeling(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.peeling.apply(unit.tree, anew(unit))
+end
+
+--- On GPUs: a processor had better have sums in registers.
+local function right_looking(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.right_looking.apply(unit.tree, anew(unit), unit.scop)
+end
+
 --- On GPUs: on processors few work-items do.
 local function privatising(unit, job)
   if not may_take_memory(unit, job, 0) or not job.target.is_wide then return end
@@ -381,6 +393,8 @@ local PASSES = {
   { "dependences", dependences }, -- given_up, why the analysis was
   { "local_tables", local_tables }, -- gaps: where tables that it makes may be read, but have no elements
   { "triangles", triangles },
+  { "peeling", peeling },
+  { "right_looking", right_looking },
   { "privatising", privatising },
   { "preserving", preserving },
   { "separation", separation },

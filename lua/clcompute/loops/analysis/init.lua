@@ -13,10 +13,12 @@ return {
   local_tables = require "clcompute.loops.analysis.local_tables", -- `local t = {}`: how large, and stored before read
   loop_reductions = require "clcompute.loops.analysis.loop_reductions", -- `x = x op e` that alone hinder
   pass_orders = require "clcompute.loops.analysis.pass_orders", -- passes that may come earlier or later
+  peeling = require "clcompute.loops.analysis.peeling", -- what only the first pass of a loop does
   pipelines = require "clcompute.loops.analysis.pipelines", -- rows of sequential nests that overlap
   preserving = require "clcompute.loops.analysis.preserving", -- a copy of what later passes read as it was
   privatising = require "clcompute.loops.analysis.privatising", -- an array of its own for each pass that fills one
   recomputing = require "clcompute.loops.analysis.recomputing", -- what earlier passes stored, from what was before them
+  right_looking = require "clcompute.loops.analysis.right_looking", -- sums of later passes, updated by each pass
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic
   scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl

@@ -204,6 +204,38 @@ function pass_orders.may_go_behind(scop, outer, nodes)
   return #moved > 0 and are_apart(scop, outer, moved, others)
 end
 
+--- The one of some loops that is around an access, or nil.
+local function loop_around(access, is_one)
+  for _, loop in ipairs(access.statement.loops) do
+    if is_one[loop] then return loop end
+  end
+end
+
+--- Whether passes of some loops may come as early as the pass of a loop around them that they are the number of: behind
+-- what that does beside such loops, for all later passes of it. Passes of other loops in it are parallel.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table outer in steps of 1
+-- @tparam table sums the loops in it as keys, each up to the pass before that of `outer`
+function pass_orders.may_look_right(scop, outer, sums)
+  local accesses, id, list = scops.accesses_in(scop, outer), outer.variable.id, {}
+  local function place_of(access) return access.statement.places[depth_of(access, outer) + 1] end
+  for _, from in ipairs(accesses) do
+    local sum = loop_around(from, sums)
+    local time, names = (sum and sum.variable.id or id) .. "_before", { id .. "_before" }
+    names[2] = sum and time or nil
+    local one = earlier(scop, from, outer)
+    for _, to in ipairs(accesses) do
+      local later = from.variable == to.variable and (from.write or to.write) and loop_around(to, sums)
+      if later then
+        local order = place_of(from) < place_of(to) and "<=" or "<"
+        list[#list + 1] = { one = one, other = isl_text.access(scop, to, #to.statement.loops,
+          { ("%s_before %s %s"):format(id, order, id), ("%s > %s"):format(time, later.variable.id) }, names) }
+      end
+    end
+  end
+  return #list == 0 or require "clcompute.poly".overlap { pairs = list, budget = BUDGET } == false
+end
+
 --- Whether an element that is read in a nest is never one that the nest has stored before.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table outer the outermost loop of the nest

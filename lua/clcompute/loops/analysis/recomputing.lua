@@ -19,7 +19,7 @@ local walk = require("clcompute.loops.tree").walk
 
 local recomputing = {}
 
-local MOST_COPIES = 8 -- of the value, in one
+local MOST_COPIES = 8 -- of the value, in itself
 
 -- --- what can be computed anew -----------------------------------------------------------------
 
@@ -143,10 +143,9 @@ end
 local function in_turns(nest, copy, rename)
   local outer, array, own = nest.outer, nest.node.target.array, {}
   for _, loop in ipairs(nest.order) do own[loop.variable] = bounds.name(loop.variable) end
-  local budget = { left = MOST_COPIES }
-  local there, back = value_at(nest, own, array, budget), nil
+  local budget = { left = 2 * MOST_COPIES }
+  local there, back = value_at(nest, own, array, budget), value_at(nest, own, copy, budget)
   if budget.left < 0 then return nil end
-  back = value_at(nest, own, copy, { left = MOST_COPIES })
   local name = bounds.name(outer.variable)
   local home = ast.changed(nest.node.target, { array = copy })
   local last = ast.node("if", { arms = { ast.node("arm", { condition = both("<", name, outer.to, outer),
