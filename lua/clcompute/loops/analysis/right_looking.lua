@@ -173,8 +173,8 @@ local function try_inside(list, at, state)
   local original = clone.statements({ items }, {}, state.rename)
   if not try(outer, state) then return end
   move_in(items, outer, state.rename)
-  list[at] = ast.node("if", { arms = { ast.node("arm", { condition = pays(outer, items), body = { outer } }, items) },
-    otherwise = original }, items)
+  list[at] = ast.node("if", { is_choice = true, arms = { ast.node("arm", { condition = pays(outer, items),
+    body = { outer } }, items) }, otherwise = original }, items)
   state.scop = state.analyse()
 end
 

@@ -258,14 +258,17 @@ local function build_loop(node, state)
   return #state.kernels > kernels and plans.part("loop", { node = node, body = body }) or nil
 end
 
---- An `if` that stays on the host, or nil if nothing inside becomes a kernel.
+--- An `if` that stays on the host, or nil if nothing inside becomes a kernel. Which of two orders of loops is better
+-- was found before: one work-item is not.
 local function build_if(node, state)
-  local kernels, arms, conditions = #state.kernels, {}, {}
+  local kernels, arms, conditions, takes_tasks = #state.kernels, {}, {}, state.takes_tasks
+  state.takes_tasks = takes_tasks and not node.is_choice
   for i, arm in ipairs(node.arms) do
     arms[i] = plans.part("arm", { condition = arm.condition, body = build(arm.body, state) })
     conditions[i] = arm.condition
   end
   local otherwise = node.otherwise and build(node.otherwise, state)
+  state.takes_tasks = takes_tasks
   if #state.kernels == kernels then return nil end
   return plans.part("if", { node = node, arms = arms, otherwise = otherwise, reads = walk.uses(conditions).reads,
     writes = {} })
