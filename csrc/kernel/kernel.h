@@ -211,6 +211,7 @@ int clc_callkernel(lua_State *L, int has_event);
 
 /* The same without an event, for a compiled function, whose infinities are those of Lua. */
 int clc_callcompiled(lua_State *L);
+int clc_coverrange(lua_State *L);
 
 /* k:capture(range, ...): the same, and what it printed. */
 int clc_capturekernel(lua_State *L);

@@ -136,8 +136,8 @@ typedef struct {
   clc_Range range;
 } Prepared;
 
-static const Prepared *test_prepared(lua_State *L, int idx) {
-  const Prepared *p = luaL_testudata(L, idx, RANGE);
+static Prepared *test_prepared(lua_State *L, int idx) {
+  Prepared *p = luaL_testudata(L, idx, RANGE);
   return p != NULL && lua_rawlen(L, idx) == sizeof *p && p->mark == RANGE_MARK ? p : NULL;
 }
 
@@ -162,6 +162,24 @@ static int clc_range(lua_State *L) {
   Prepared *p = lua_newuserdatauv(L, sizeof *p, 0);
   *p = (Prepared){RANGE_MARK, range};
   luaL_setmetatable(L, RANGE);
+  return 1;
+}
+
+/* cover(range, group, n, ...): the prepared range, which nobody else has, with whole groups over n
+   work-items of each dimension, those of dimension 0 so large. A table for each launch would take
+   longer, to make and to read. */
+int clc_coverrange(lua_State *L) {
+  Prepared *p = test_prepared(L, 1);
+  luaL_argexpected(L, p != NULL, 1, "prepared range");
+  clc_Range *r = &p->range;
+  r->group[0] = (size_t)luaL_checkinteger(L, 2);
+  for (cl_uint i = 0; i < r->dims; i++) {
+    const lua_Integer n = luaL_checkinteger(L, (int)i + 3), group = (lua_Integer)r->group[i];
+    if (n < 0 || n > INT_MAX - group)
+      luaL_error(L, "dimension %d: %I work-items are outside 0 .. %d", (int)i, (LUAI_UACINT)n, INT_MAX);
+    r->global[i] = (size_t)((n + group - 1) / group * group);
+  }
+  lua_settop(L, 1);
   return 1;
 }
 

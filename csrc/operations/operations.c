@@ -127,6 +127,7 @@ static void open_shared(lua_State *L) {
                                        {"check_result", check_result},
                                        {"check_target", check_target},
                                        {"complaint", complaint},
+                                       {"cover", clc_coverrange},
                                        {"expect", expect},
                                        {"facts", facts},
                                        {"give", give},

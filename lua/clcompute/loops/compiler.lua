@@ -376,7 +376,7 @@ end
 
 local function host(unit)
   unit.host_text = generation.host.text(unit.plan, ids_of(unit), unit.arrays)
-  unit.run = fitting(unit, generation.host.compile(unit.host_text, unit.plan, storage.memory, storage.blank))
+  unit.run = fitting(unit, generation.host.compile(unit.host_text, storage.memory, storage.blank))
 end
 
 -- --- all ------------------------------------------------------------------------------------

@@ -73,11 +73,11 @@ end
 -- @treturn string
 function host.text(plan, names, arrays)
   local output = { indent = "" }
-  add(output, "local groups, memory, blank = ...")
+  add(output, "local memory, blank = ...")
   add(output, "return function(v, arrays, kernels, on_device, counters, clock, spent)")
   indented(output, function()
     add(output, "local began")
-    add(output, "local launch = kernels and kernels.launch")
+    add(output, "local launch, cover = kernels and kernels.launch, kernels and kernels.cover")
     add(output, "local wide = v.wide")
     for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
     for i, variable in ipairs(arrays) do
@@ -94,17 +94,14 @@ end
 -- clock and the seconds that each nest spent in Lua, by index, and what else ran there, at 0. Or nil and why it is too
 -- large for Lua.
 -- @string text of `host.text`
--- @tparam table plan that it is of
 -- @tparam function memory the buffer of an array
 -- @tparam function blank makes the table of an array, whatever its values
-function host.compile(text, plan, memory, blank)
+function host.compile(text, memory, blank)
   local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
   for name, store in pairs(launches.environment) do environment[name] = store end
   local chunk, message = lua_text.load(text, "loops", environment)
   if not chunk then return nil, message end
-  local groups = {}
-  for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
-  return chunk(groups, memory, blank)
+  return chunk(memory, blank)
 end
 
 --- A message with the line of the source in place of that of the text, if that is marked.

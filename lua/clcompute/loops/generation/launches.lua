@@ -207,19 +207,15 @@ end
 -- So many work-items of one dimension are in broad groups on a GPU: small ones take longer to begin.
 local MANY = 1 << 16
 
---- The range of a nest of one dimension.
-local function print_line_range(kernel, size, output)
-  add(output, "local size = %s", size)
-  add(output, "local group = wide and size >= %d and kernels.broad or %d", MANY, kernel.group[1])
-  return "{ global = { -(-size // group) * group }, group = { group } }"
-end
-
 --- The range of a work-item a pass.
 local function print_items_range(kernel, sizes, output)
-  if #sizes == 1 then return print_line_range(kernel, sizes[1], output) end
-  local global = kernel.is_task and { "1" } or {}
-  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
-  return ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+  local group = tostring(kernel.group[1])
+  if #sizes == 1 then
+    add(output, "local size = %s", sizes[1])
+    group, sizes = ("wide and size >= %d and kernels.broad or %s"):format(MANY, group), { "size" }
+  end
+  return ("cover(kernels.ranges[%d], %s, %s)"):format(kernel.index, group,
+    kernel.is_task and "1" or table.concat(sizes, ", "))
 end
 
 local function print_items(kernel, sizes, output)

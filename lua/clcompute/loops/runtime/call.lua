@@ -271,12 +271,14 @@ local BROAD = 256 -- work-items of a group of one dimension
 local function build(spec, device, name, is_small)
   local shape = launchers.reduction_shape(device, spec.accumulators)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
-  local built = { launch = require("clcompute.core.internal").enqueue.call,
+  local enqueue = require("clcompute.core.internal").enqueue
+  local built = { launch = enqueue.call, cover = enqueue.cover, ranges = {},
     broad = math.min(BROAD, device.max_group_size) }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
       or nest.tiles and launchers.blocks(nest, program, device) or program:kernel(nest.name)
+    built.ranges[i] = require "clcompute".range { global = nest.group, group = nest.group }
   end
   if #spec.sites > 0 then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end
   built.rounds = {}
