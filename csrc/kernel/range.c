@@ -176,7 +176,8 @@ int clc_coverrange(lua_State *L) {
   for (cl_uint i = 0; i < r->dims; i++) {
     const lua_Integer n = luaL_checkinteger(L, (int)i + 3), group = (lua_Integer)r->group[i];
     if (n < 0 || n > INT_MAX - group)
-      luaL_error(L, "dimension %d: %I work-items are outside 0 .. %d", (int)i, (LUAI_UACINT)n, INT_MAX);
+      luaL_error(L, "dimension %d: %I work-items are outside 0 .. %d", (int)i, (LUAI_UACINT)n,
+                 INT_MAX);
     r->global[i] = (size_t)((n + group - 1) / group * group);
   }
   lua_settop(L, 1);

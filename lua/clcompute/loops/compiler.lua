@@ -128,7 +128,7 @@ end
 --- On GPUs: a processor had better have sums in registers.
 local function right_looking(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
-  analysis.right_looking.apply(unit.tree, anew(unit), unit.scop)
+  analysis.right_looking.apply(unit.tree, anew(unit), unit.scop, real_of(unit, job))
 end
 
 --- On GPUs: on processors few work-items do.

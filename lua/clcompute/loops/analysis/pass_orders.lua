@@ -142,10 +142,11 @@ end
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table loop
 -- @tparam table target an index that speaks of nothing in the loop
-function pass_orders.is_alone(scop, loop, target)
+-- @tparam ?boolean in_pass whether it may speak of the loop: then nothing else touches it in the same pass
+function pass_orders.is_alone(scop, loop, target, in_pass)
   local text, own, list = lua_text.expression(target), nil, {}
   for _, access in ipairs(scops.accesses_in(scop, loop)) do
-    local outer = depth_of(access, loop) - 1
+    local outer = depth_of(access, loop) - (in_pass and 0 or 1)
     if access.variable == target.array and lua_text.expression(access.node) == text then
       own = own or isl_text.access(scop, access, outer)
     elseif access.variable == target.array then

@@ -64,6 +64,52 @@ local function parts_of(outer)
   return next(sums) and parts or nil, sums
 end
 
+-- --- sums in locals ------------------------------------------------------------------------------
+
+--- The statements of a pass that sums up in a local, beginning with the element that it stores the sum in, with that
+-- element in place of the local; nil where they are others, or the element would be rounded.
+local function in_element(body, real)
+  local first, loop, last = table.unpack(body)
+  if #body ~= 3 or first.kind ~= "local" or loop.kind ~= "for" or not is_plain(last) then return nil end
+  local target, text = last.target, lua_text.expression(last.target)
+  local function is_local(node) return node.kind == "name" and node.variable == first.variable end
+  local function is_target(node) return node.kind == "index" and lua_text.expression(node) == text end
+  if first.is_blank or not is_target(first.value) or walk.find({ last.value, loop }, is_target)
+    or target.type ~= "float" or target.array.element ~= real then return nil end
+  local function element(node) return is_local(node) and ast.changed(target, { line = node.line }) or nil end
+  local steps = {}
+  for i, node in ipairs(loop.body) do
+    if node.kind ~= "assign" or not is_local(node.target) then return nil end
+    steps[i] = ast.changed(node, { target = element(node.target), value = walk.replaced(node.value, element) })
+  end
+  local rest = not is_local(last.value) and ast.changed(last, { value = walk.replaced(last.value, element) }) or nil
+  return { ast.changed(loop, { body = steps }), rest }, target
+end
+
+--- Puts elements in place of the locals that parallel loops in a loop sum up in; returns what undoes that.
+local function without_locals(outer, state)
+  local before = {}
+  local function undo()
+    for node, body in pairs(before) do node.body = body end
+    if next(before) then state.scop = state.analyse() end
+  end
+  local targets = {}
+  for _, node in ipairs(outer.kind == "for" and not outer.parallel and outer.body or {}) do
+    local body, target = nil, nil
+    if walk.is_parallel(node) then body, target = in_element(node.body, state.real) end
+    if body then before[node], targets[node], node.body = node.body, target, body end
+  end
+  if not next(before) then return undo end
+  state.scop = state.analyse()
+  for node, target in pairs(targets) do
+    if not node.parallel or not pass_orders.is_alone(state.scop, node, target, true) then
+      undo()
+      return function() end
+    end
+  end
+  return undo
+end
+
 -- --- updates -------------------------------------------------------------------------------------
 
 local function text_of(nodes)
@@ -112,7 +158,7 @@ local function updates_of(parts, outer, rename)
     end
   end
   row.loop.body = with_diagonal(clone.statements(nodes, others, rename), row.loop)
-  return by_rows(row.loop)
+  return row.loop
 end
 
 -- --- the tree ------------------------------------------------------------------------------------
@@ -151,15 +197,43 @@ local function move_in(items, outer, rename)
   end
 end
 
+--- Gives each loop in the updates, which are parallel, a nest of its own.
+local function in_nests(outer, updates, rename)
+  local run = {}
+  local function flush(nodes)
+    if #nodes == 0 then return end
+    local nest = clone.statements({ ast.changed(updates, { body = nodes }) }, {}, rename)[1]
+    table.insert(outer.body, by_rows(nest))
+  end
+  table.remove(outer.body)
+  for _, node in ipairs(updates.body) do
+    if node.kind == "for" then
+      flush(run)
+      flush { node }
+      run = {}
+    else
+      run[#run + 1] = node
+    end
+  end
+  flush(run)
+end
+
 --- Turns an elimination where its updates are parallel then; returns whether it did.
 local function try(outer, state)
+  local restore = without_locals(outer, state)
   local parts, sums = parts_of(outer)
-  if not parts or not pass_orders.may_look_right(state.scop, outer, sums) then return false end
-  local undo, updates = turn(outer, parts, state.rename)
-  state.scop = state.analyse()
-  if walk.is_parallel(updates) then return true end
-  undo()
-  state.scop = state.analyse()
+  if parts and pass_orders.may_look_right(state.scop, outer, sums) then
+    local undo, updates = turn(outer, parts, state.rename)
+    state.scop = state.analyse()
+    if walk.is_parallel(updates) then
+      in_nests(outer, updates, state.rename)
+      state.scop = state.analyse()
+      return true
+    end
+    undo()
+    state.scop = state.analyse()
+  end
+  restore()
   return false
 end
 
@@ -192,8 +266,9 @@ end
 -- @tparam table tree whose loops have `parallel`
 -- @tparam function analyse finds out `parallel` of all loops of the tree as it is then; returns the scop
 -- @tparam table scop of `clcompute.loops.analysis.scop`
-function right_looking.apply(tree, analyse, scop)
-  visit(tree.body, { rename = clone.renaming(tree), analyse = analyse, scop = scop })
+-- @string real the dtype of floats that are computed
+function right_looking.apply(tree, analyse, scop, real)
+  visit(tree.body, { rename = clone.renaming(tree), analyse = analyse, scop = scop, real = real })
 end
 
 return right_looking
