@@ -108,7 +108,7 @@ local STATEMENTS = all_with(PLACE, {
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" },
-    { "is_choice", "boolean?", "right_looking", "between two orders of the same loops, by how many passes they have" } },
+    { "is_choice", "boolean?", "right_looking", "between two orders of the same loops, by their passes" } },
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
   ["do"] = { { "body", "nodes", "partition", "statements that are one task" } },
   ["break"] = {},
