@@ -47,6 +47,34 @@ describe("an elimination", function()
     assert.equal(2 * n - 1, many:stats().launches)
   end)
 
+  local LU = [[function(a, n)
+    for i = 1, n do
+      for j = 1, i - 1 do
+        local w = a[i][j]
+        for k = 1, j - 1 do w = w - a[i][k] * a[k][j] / 8 end
+        a[i][j] = w / a[j][j]%s
+      end
+      for j = i, n do
+        local w = %s
+        for k = 1, i - 1 do w = w - a[i][k] * a[k][j] / 8 end
+        a[i][j] = w
+      end
+    end
+  end]]
+
+  it("has elements in place of locals that begin with them", function()
+    local _, wide = compare(LU:format("", "a[i][j]"), 1)
+    assert.matches("nest_3, line 2: work%-items %(j, i%)", wide:explain()) -- neighbours in memory are those in a group
+    assert.equal(3 * (N - 1) - 1, wide:stats().launches)
+  end)
+
+  it("leaves locals that are more than that", function()
+    for _, parts in ipairs { { " + a[i][j]", "a[i][j]" }, { "", "a[i][j] + 1" } } do
+      local _, wide = compare(LU:format(table.unpack(parts)), 1)
+      assert.matches("double w_", wide:source())
+    end
+  end)
+
   it("stays where sums would have another order, or read what is not there yet", function()
     for _, body in ipairs {
       "for k = 1, i - 1 do b[i][j] = b[i][j] - a[i][k] * b[i - k][j] end", -- the last element first

@@ -269,7 +269,7 @@ describe("a sequential nest", function()
   helper.on_cpu("is one work-item on a GPU, too, between nests whose data stay there", function()
     local text = [[function(a, n)
       for j = 1, n do
-        for k = 1, j - 1 do a[j][j] = a[j][j] - 0.25 * a[j][k] end
+        for k = 1, j - 2 do a[j][j] = a[j][j] - 0.25 * a[j][k] end
         for i = j + 1, n do a[i][j] = a[i][j] * 0.5 + a[j][j] end
       end
     end]]
