@@ -159,7 +159,7 @@ local function change(nest, state)
   local outer, tree = nest.outer, state.tree
   local array, before = nest.node.target.array, { step = outer.step, body = outer.body, scratch = tree.scratch }
   local copy = ast.node("variable", { id = state.rename { name = array.name }, name = "the new " .. array.name,
-    role = "array", rank = array.rank, element = array.element, like = array })
+    role = "array", rank = array.rank, element = array.element, like = array.like or array })
   local body = in_turns(nest, copy, state.rename)
   if not body then return end
   outer.step, outer.body, tree.scratch = 2, body, walk.union(tree.scratch or {}, { copy })
