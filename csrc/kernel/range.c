@@ -172,7 +172,9 @@ int clc_coverrange(lua_State *L) {
   Prepared *p = test_prepared(L, 1);
   luaL_argexpected(L, p != NULL, 1, "prepared range");
   clc_Range *r = &p->range;
-  r->group[0] = (size_t)luaL_checkinteger(L, 2);
+  const lua_Integer first = luaL_checkinteger(L, 2);
+  luaL_argcheck(L, first > 0 && first <= INT_MAX, 2, "no size of a group");
+  r->group[0] = (size_t)first;
   for (cl_uint i = 0; i < r->dims; i++) {
     const lua_Integer n = luaL_checkinteger(L, (int)i + 3), group = (lua_Integer)r->group[i];
     if (n < 0 || n > INT_MAX - group)

@@ -172,6 +172,17 @@ helper.describe_each("a range", function(d)
     end
   end)
 
+  it("that compiled loops have is set for each launch, with whole groups", function()
+    local cover, range = internal.enqueue.cover, cl.range { global = { 4, 2 }, group = { 4, 2 } }
+    assert.equal(range, cover(range, 8, 9, 3))
+    assert.same({ { 16, 4 }, { 8, 2 } }, { range.global, range.group })
+    assert.same({ 0, 2 }, cover(range, 4, 0, 1).global)
+    for _, wrong in ipairs { { { 4 }, 4, 1, 1 }, { range, 4, 1 }, { range, 4, 1, -1 }, { range, 0, 1, 1 },
+      { range, 4, math.maxinteger, 1 } } do
+      assert.is_false(pcall(cover, table.unpack(wrong)))
+    end
+  end)
+
   it("is refused as a launch would refuse it, where a given group does not divide it", function()
     for _, given in ipairs { { global = 10, group = 4 }, { global = { 8, 9 }, group = { 4, 2 } } } do
       local launch = helper.raises("no multiple of the group's", p.count, given, d:zeros("int", 99), 10, 9)
