@@ -8,6 +8,7 @@ local failure = require("clcompute.loops.tree").failure
 local front = require "clcompute.loops.front"
 local generation = require "clcompute.loops.generation"
 local lua_text = require("clcompute.loops.tree").lua_text
+local options = require("clcompute.base").options
 local plans = require("clcompute.loops.tree").plan
 local storage = require("clcompute.loops.runtime").storage
 local walk = require("clcompute.loops.tree").walk
@@ -24,6 +25,9 @@ local function copy(unit, job)
   for _, variable in ipairs(job.variables) do unit.own[variable] = copies[variable] end
   local twins = {}
   for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
+  if not front.as_matrices(unit.tree, twins, job.is_flat) and unit.tree.needs_rows then
+    unit.given_up = "flat arrays are no matrices in this call"
+  end
   walk.nodes(unit.tree.body, function(node)
     if node.array and twins[node.array] then node.array = twins[node.array] end
   end)
@@ -31,7 +35,10 @@ end
 
 local function types(unit, job)
   local kinds = {}
-  for variable, kind in pairs(job.taken.kinds) do kinds[unit.own[variable]] = kind end
+  for variable, kind in pairs(job.taken.kinds) do
+    local own = unit.own[variable]
+    kinds[own] = own.pitches and options.merge(kind, { rank = own.rank }) or kind
+  end
   front.infer_types(unit.tree, kinds)
 end
 
@@ -55,8 +62,7 @@ local function scop(unit)
 end
 
 local function dependences(unit)
-  local _, reason = analysis.dependences.analyse(unit.scop)
-  unit.given_up = reason
+  unit.given_up = unit.given_up or select(2, analysis.dependences.analyse(unit.scop))
 end
 
 --- Once more, after a pass that changed loops.
@@ -175,19 +181,21 @@ local function may_grow(check)
   return check.access.write and check.side == "above" and check.array.longest ~= nil
 end
 
---- The checks of accesses that happen for certain, and of accesses that happen where data say so.
+--- The checks of accesses that happen for certain, of accesses that happen where data say so, and of those that leave
+-- the rows of a flat array.
 local function bounds(unit)
-  local checks
+  local checks, certain, uncertain, inner = nil, {}, {}, {}
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
   if not checks then
     for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
     end
   end
-  local certain, uncertain = {}, {}
   for _, check in ipairs(checks or {}) do
-    table.insert((check.certain or may_grow(check)) and certain or uncertain, check)
+    local is_inner = check.array.pitches and check.dimension > 1
+    table.insert(is_inner and inner or (check.certain or may_grow(check)) and certain or uncertain, check)
   end
+  unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
   unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
@@ -289,29 +297,46 @@ end
 local SIZES = { name = function(variable) return variable.id end,
   length = function(node) return ast.size(node.array, node.dimension) end }
 
+--- A size that is computed from those of a call.
+local function add_size(unit, array, dimension, text)
+  table.insert(unit.own_sizes, { id = ast.size(array, dimension), value = analysis.bounds.evaluator(text) })
+end
+
+--- The sizes of the rows of a flat array, and how many whole ones it has.
+local function add_rows(unit, array)
+  local pitches = {}
+  for d, pitch in ipairs(array.pitches or {}) do
+    add_size(unit, array, d + 1, lua_text.expression(pitch, SIZES))
+    pitches[d] = ast.size(array, d + 1)
+  end
+  if #pitches == 0 then return end
+  add_size(unit, array, 1, ("%s // max(%s, 1)"):format(ast.size(array, 0), table.concat(pitches, " * ")))
+end
+
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
 -- on sizes, and on the numbers in bounds and conditions.
 local function arguments(unit, job)
-  unit.names, unit.arrays, unit.positions = {}, {}, {}
+  unit.names, unit.arrays, unit.positions, unit.own_sizes = {}, {}, {}, {}
   unit.deciding = table.move(unit.scop.numbers, 1, #unit.scop.numbers, 1, {})
   for i, variable in ipairs(job.variables) do
     local own = unit.own[variable]
     if own.role ~= "array" and own.type then unit.names[#unit.names + 1] = { id = own.id, argument = i } end
-    for d = 1, own.role == "array" and own.rank or 0 do
-      unit.names[#unit.names + 1] = { id = ast.size(own, d), argument = i, dimension = d }
+    for d = own.pitches and 0 or 1, own.role == "array" and own.rank or 0 do
       unit.deciding[#unit.deciding + 1] = ast.size(own, d)
     end
+    for d = 1, own.role == "array" and variable.rank or 0 do
+      unit.names[#unit.names + 1] = { id = ast.size(own, own.pitches and 0 or d), argument = i, dimension = d }
+    end
+    add_rows(unit, own)
     if own.role == "array" and not job.taken.twins[variable] then
       unit.arrays[#unit.arrays + 1], unit.positions[#unit.positions + 1] = own, i
     end
   end
   unit.has_twins = next(job.taken.twins) ~= nil
-  unit.own_sizes = {}
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
     for d, extent in ipairs(array.extents or {}) do
-      unit.own_sizes[#unit.own_sizes + 1] = { id = ast.size(array, d),
-        value = analysis.bounds.evaluator(lua_text.expression(extent, SIZES)) }
+      add_size(unit, array, d, lua_text.expression(extent, SIZES))
     end
   end
 end
@@ -359,7 +384,7 @@ local PASSES = {
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
-  { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check; is_fenced
+  { "bounds", bounds }, -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; is_fenced
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
@@ -369,7 +394,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names, positions; arrays, and own_sizes of a call's own; deciding; has_twins
+  { "arguments", arguments }, -- names, positions; arrays; own_sizes: of a call's own, of rows; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }
@@ -383,6 +408,7 @@ end
 --- Runs the passes.
 -- @tparam table job `tree`, resolved, which stays as it is; `variables` of it; `taken`, the `kinds` and `twins` of the
 -- arguments (`clcompute.loops.runtime.arguments`); `options`: `base`, `mode`, `reduce`, `heuristics`, `force`;
+-- `is_flat`: whether no flat array is to be a matrix;
 -- `target` of `clcompute.loops.runtime.kernel_target`
 -- @tparam[opt] string last the name of the pass to stop after
 -- @treturn table a unit, with the fields that stand beside the passes

@@ -6,6 +6,7 @@
 local ast = require("clcompute.loops.tree").ast
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local lua_text = require("clcompute.loops.tree").lua_text
+local matrix_rows = require("clcompute.loops.tree").rows
 local scops = require "clcompute.loops.analysis.scop"
 
 local bounds = {}
@@ -137,22 +138,51 @@ local function element_of(name, rank, dimension, subscript)
   return name .. ("[_]"):rep(dimension - 1) .. subscript .. (subscript == "" and "" or ("[_]"):rep(rank - dimension))
 end
 
+--- How far a flat array is left where a row is reached that it does not have, from 0: the greatest place in that row,
+-- or the least one. It is found when it is asked for.
+local function place_of(scop, check, values)
+  local poly = require "clcompute.poly"
+  local reached, formulas = bounds.evaluator(check.value)(values), {}
+  local place = reached
+  for d = 2, check.array.rank do
+    formulas[d - 1] = ("%s = %.0f"):format(check.access.subscripts[d - 1], reached)
+    local map = isl_text.subscript(scop, check.access, d, formulas)
+    local answers = assert(poly.extremes { questions = { { context = isl_text.context(scop, map), map = map,
+      outside = "{ [x] }", greatest = check.side == "above" } } })
+    reached = bounds.evaluator(answers[1].value)(values)
+    place = place * values[ast.size(check.array, d)] + reached
+  end
+  return place
+end
+
+--- Whether the flat array has the element for which a check of its rows failed: in a last row that is not whole.
+-- @tparam table scop
+-- @tparam table check
+-- @tparam table values of the parameters, by their names in isl
+-- @treturn boolean
+function bounds.is_flat(scop, check, values)
+  local array = check.array
+  if not array.pitches or values[ast.size(array, 0)] == matrix_rows.count(array, values) then return false end
+  return check.side == "above" and place_of(scop, check, values) < values[ast.size(array, 0)]
+end
+
 --- A failed check in words: "a[_][1025] is needed at line 3 for n=1025, but #a[_] is 1024".
 -- @tparam table scop
 -- @tparam table check
 -- @tparam table values of the parameters, by their names in isl
 -- @treturn string
 function bounds.describe(scop, check, values)
-  local reached = bounds.evaluator(check.value)(values) + scop.base
-  local array, d = check.array.like or check.array, check.dimension
-  local row, length = element_of(array.name, array.rank, d, ""), values[ast.size(check.array, d)]
+  local array, d, is_flat = check.array.like or check.array, check.dimension, check.array.pitches ~= nil
+  local reached = (is_flat and place_of(scop, check, values) or bounds.evaluator(check.value)(values)) + scop.base
+  local rank, size = is_flat and 1 or array.rank, ast.size(check.array, is_flat and 0 or d)
+  local row, length = element_of(array.name, rank, d, ""), values[size]
   local limit = ("#%s is %d"):format(row, length)
   if check.side == "below" then
     limit = ("%s begins at %d"):format(row, scop.base)
   elseif scop.base ~= 1 then
     limit = ("%s ends at %d"):format(row, length + scop.base - 1)
   end
-  return ("%s is needed at line %d%s, but %s"):format(element_of(array.name, array.rank, d, ("[%.0f]"):format(reached)),
+  return ("%s is needed at line %d%s, but %s"):format(element_of(array.name, rank, d, ("[%.0f]"):format(reached)),
     check.access.node.line, describe_parameters(scop, check, values), limit)
 end
 

@@ -145,7 +145,7 @@ function isl_text.parameters(tree)
   local names = {}
   local function add(variable)
     if variable.rank then
-      for d = 1, variable.rank do
+      for d = variable.pitches and 0 or 1, variable.rank do
         names[size_of(variable, d)] = { variable = variable, dimension = d }
       end
     elseif variable.type == "int" then
@@ -244,9 +244,13 @@ function isl_text.renamed(text, names, suffix)
 end
 
 --- One subscript of an access in all iterations that it happens in: a map to a single integer.
-function isl_text.subscript(scop, access, dimension)
+-- @tparam table scop
+-- @tparam table access
+-- @tparam integer dimension
+-- @tparam ?{string,...} formulas of what else is to hold there
+function isl_text.subscript(scop, access, dimension, formulas)
   return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],
-    all_of(access.statement.constraints, access.guard)))
+    all_of(access.statement.constraints, access.guard, formulas or {})))
 end
 
 --- When a statement runs: position, loop variable, position, ..., position, filled up with zeros.

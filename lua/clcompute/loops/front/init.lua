@@ -2,6 +2,7 @@
 
 --- From a function's text to a resolved tree, and to one with types.
 
+local delinearising = require "clcompute.loops.front.delinearising"
 local denotations = require "clcompute.loops.front.denotations"
 local grammar = require "clcompute.loops.front.grammar"
 local lexer = require "clcompute.loops.front.lexer"
@@ -12,7 +13,7 @@ local subscripts = require "clcompute.loops.front.subscripts"
 local types = require "clcompute.loops.front.types"
 local unassigned = require "clcompute.loops.front.unassigned"
 
-local front = { check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
+local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
   origin = origin.of, simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.
@@ -34,7 +35,7 @@ end
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
 function front.resolve(parsed, base)
-  return unassigned.check(restrictions.check(resolve.run(parsed, base)))
+  return unassigned.check(restrictions.check(delinearising.find(resolve.run(parsed, base), base)))
 end
 
 return front

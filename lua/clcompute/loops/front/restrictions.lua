@@ -130,9 +130,11 @@ local function remedy(index, subscript, at)
 end
 
 local function mark_index(node)
-  for _, subscript in ipairs(node.subscripts) do
-    local form = affine.of(subscript)
-    if form then mark(form) end
+  for _, list in ipairs { node.subscripts, node.in_rows or {}, node.array.pitches or {} } do
+    for _, subscript in ipairs(list) do
+      local form = affine.of(subscript)
+      if form then mark(form) end
+    end
   end
 end
 
@@ -154,16 +156,22 @@ local function check_growth(origin, node, dimension, form)
   end
 end
 
---- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged.
+--- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged, or
+-- it is so in the rows of a flat array; returns whether that is why it is accepted.
 local function check_target(origin, node)
+  local needs_rows = false
   for dimension, subscript in ipairs(node.target.subscripts) do
     local form, reason, at = affine.of(subscript)
     if form then check_growth(origin, node, dimension, form) end
     if not form and not node.is_exchanged and not is_update(node) then
-      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
-        remedy(node.target, subscript, at)))
+      needs_rows = node.target.in_rows ~= nil
+      if not needs_rows then
+        failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
+          remedy(node.target, subscript, at)))
+      end
     end
   end
+  return needs_rows
 end
 
 local function mark_bound(node)
@@ -172,14 +180,14 @@ local function mark_bound(node)
   end
 end
 
-local function check_node(origin, node)
+local function check_node(tree, node)
   if node.kind == "for" and not node.word then
     mark_bound(node.from)
     mark_bound(node.to)
   elseif node.kind == "index" then
     mark_index(node)
   elseif node.kind == "assign" and node.target.kind == "index" then
-    check_target(origin, node)
+    tree.needs_rows = check_target(tree.origin, node) or tree.needs_rows
   end
 end
 
@@ -209,7 +217,7 @@ end
 -- @tparam table tree of `clcompute.loops.front.resolve`
 -- @treturn table the tree
 function restrictions.check(tree)
-  walk.nodes(tree.body, function(node) check_node(tree.origin, node) end)
+  walk.nodes(tree.body, function(node) check_node(tree, node) end)
   mark_operands(tree.body)
   local loaded, message = lua_text.load("return " .. lua_text.whole(tree), "text")
   if not loaded then

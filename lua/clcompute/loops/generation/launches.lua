@@ -3,6 +3,7 @@
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 
 local lua_text = require("clcompute.loops.tree").lua_text
+local matrix_rows = require("clcompute.loops.tree").rows
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = require("clcompute.loops.tree").ast.size
 local walk = require("clcompute.loops.tree").walk
@@ -82,6 +83,12 @@ local OPTIONS = {
   assign = assignment,
 }
 
+--- An element; in Lua a flat array is one.
+function OPTIONS.index(node, subscripts)
+  if node.array.pitches then subscripts = { lua_text.expression(matrix_rows.subscript(node), OPTIONS) } end
+  return ("%s[%s]"):format(node.array.id, table.concat(subscripts, "]["))
+end
+
 --- An expression as Lua.
 function launches.expression(node)
   return lua_text.expression(node, OPTIONS)
@@ -104,11 +111,13 @@ function launches.arrays_of(part)
   return walk.union(part.reads, part.writes), walk.set(part.writes)
 end
 
---- The condition under which a part needs the values that an array has.
+--- The condition under which a part needs the values that an array has: also where rows are not all of it.
 local function needed(part, variable)
   local condition = part.needed and part.needed[variable]
-  if condition == nil then return "true" end
-  return tostring(condition)
+  if condition == nil or condition == true then return "true" end
+  if not variable.pitches then return tostring(condition) end
+  local is_uneven = variable.id .. "_array.is_uneven"
+  return condition and ("%s or %s"):format(is_uneven, condition) or is_uneven
 end
 
 --- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.

@@ -14,6 +14,7 @@ local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local plans = require("clcompute.loops.tree").plan
+local rows = require("clcompute.loops.tree").rows
 local storage = require "clcompute.loops.runtime.storage"
 local tuning = require "clcompute.tuning"
 
@@ -101,6 +102,14 @@ local function repeat_call(state, values)
   return true
 end
 
+--- Adds the sizes that are computed from a call's numbers and sizes.
+local function with_sizes(spec, values)
+  for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
+    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
+  end
+  return values
+end
+
 -- --- calls that are too small to pay -------------------------------------------------------
 --
 -- Calls on tables that are too small, whatever is in the tables, are found in less time than it takes to look at them:
@@ -123,12 +132,12 @@ local function print_rows(lines, variable, d, list)
   add(lines, "end")
 end
 
---- The conditions that an array's value be a table of tables, and its sizes.
-local function print_array(lines, variable)
+--- The conditions that an array's value be a table of tables, and its sizes; of a flat one in rows, its length.
+local function print_array(lines, variable, is_flat)
   add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
   local row = variable.id
   for d = 1, variable.rank do
-    add(lines, "local %s = #%s", ast.size(variable, d), row)
+    add(lines, "local %s = #%s", ast.size(variable, is_flat and 0 or d), row)
     if d < variable.rank then
       add(lines, "local %s_row%d = %s[1]", variable.id, d, row)
       row = ("%s_row%d"):format(variable.id, d)
@@ -139,10 +148,10 @@ local function print_array(lines, variable)
 end
 
 --- The checks that a call's values can be judged, and locals for the sizes.
-local function print_checks(lines, variables)
+local function print_checks(lines, variables, own)
   for _, variable in ipairs(variables) do
     if variable.role == "array" then
-      print_array(lines, variable)
+      print_array(lines, variable, own[variable].pitches ~= nil)
     elseif variable.is_index then
       add(lines, "if integer(%s) ~= 'integer' then return false end", variable.id)
     end
@@ -158,8 +167,8 @@ local function print_judgement(lines, ids, latest, results)
   end
   add(lines, "if %s then return true end", table.concat(known, " and "))
   for _, id in ipairs(results) do fields[#fields + 1] = ("%s = 1"):format(id) end
-  add(lines, "local values = { %s }", table.concat(fields, ", "))
-  add(lines, "if fails(values) or may_fail(values) then return false end")
+  add(lines, "local values = with_sizes({ %s })", table.concat(fields, ", "))
+  add(lines, "if fails(values) or may_fail(values) or leaves_rows(values) then return false end")
   add(lines, "if estimate(values).total >= limit then return false end")
   add(lines, "is_known = true")
   if #ids > 0 then add(lines, "%s = %s", table.concat(latest, ", "), table.concat(ids, ", ")) end
@@ -198,16 +207,18 @@ function call.shortcut(state)
       ids[#ids + 1], latest[#latest + 1] = name.id, "latest_" .. name.id
     end
   end
-  add(lines, "local fails, may_fail, estimate, limit = ...")
+  add(lines, "local fails, may_fail, leaves_rows, estimate, limit, with_sizes = ...")
   add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
   add(lines, "return function(%s)", table.concat(parameters, ", "))
-  print_checks(lines, state.tree.parameters)
+  print_checks(lines, state.tree.parameters, spec.own)
   print_judgement(lines, ids, latest, results_of(spec, #parameters))
   add(lines, "end")
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
   return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
-    spec.fails, spec.may_fail, spec.estimate, limit)
+    spec.fails, spec.may_fail, spec.leaves_rows, spec.estimate, limit, function(values)
+      return with_sizes(spec, values)
+    end)
 end
 
 -- --- what is kept between calls -----------------------------------------------------------
@@ -215,13 +226,13 @@ end
 local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
 
 --- The specialisation for the kinds of a call and of device.
-local function specialisation(state, taken, device, thrift)
+local function specialisation(state, taken, device, thrift, is_flat)
   local shaped_for = kernel_target.kept(state, device)
   if thrift > 0 then shaped_for = kernel_target.thrifty(shaped_for, thrift) end
-  local key = shaped_for.key .. " " .. taken.signature
+  local key = shaped_for.key .. " " .. taken.signature .. (is_flat and " flat" or "")
   local spec = state.specialisations[key]
   if not spec then
-    spec = state.specialise(taken, shaped_for)
+    spec = state.specialise(taken, shaped_for, is_flat)
     spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
     state.specialisations[key] = spec
   end
@@ -293,10 +304,7 @@ local function values_of(spec, state, taken)
       values[name.id] = taken.numbers[variable]
     end
   end
-  for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
-    values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
-  end
-  return values
+  return with_sizes(spec, values)
 end
 
 --- The shape of an array of a call's own.
@@ -351,7 +359,9 @@ end
 local function open_arrays(state, spec, taken, numbers, device, is_fenced)
   local arrays = {}
   for i, array in ipairs(taken.arrays) do
-    arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
+    local variable = spec.arrays[i]
+    arrays[i] = storage.new(array, variable.element, state.options.base, device, state.counters, is_fenced)
+    arrays[i].is_uneven = variable.pitches ~= nil and rows.count(variable, numbers) ~= arrays[i].count
   end
   for i = #arrays + 1, #spec.arrays do
     local variable = spec.arrays[i]
@@ -388,6 +398,28 @@ local function execute_timed(state, spec, values, arrays, kernels, verdict, devi
     launches = state.counters.launches - launches })
 end
 
+--- The specialisation for a call that its memory is enough for, and the call's numbers and sizes.
+local function affordable(state, taken, device, is_flat)
+  local spec, numbers
+  for thrift = 0, MOST_THRIFT do
+    spec = specialisation(state, taken, device, thrift, is_flat)
+    numbers = values_of(spec, state, taken)
+    if not is_lavish(spec, taken, numbers, device) then break end
+  end
+  return spec, numbers, decision.wrapping(spec, numbers)
+end
+
+--- The same, with flat arrays as matrices unless one of their rows is left; and what fails in the call, or nil.
+local function checked(state, taken, device)
+  local spec, numbers, vast = affordable(state, taken, device)
+  local failed = not vast and spec.fails(numbers) or nil
+  if vast or spec.leaves_rows(numbers) or failed and bounds.is_flat(spec.scop, failed, numbers) then
+    spec, numbers, vast = affordable(state, taken, device, true)
+    failed = not vast and spec.fails(numbers) or nil
+  end
+  return spec, numbers, vast, failed
+end
+
 --- Runs a compiled function. Raises a string without a place.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
@@ -395,14 +427,7 @@ function call.run(state, values)
   if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
-  local spec, numbers
-  for thrift = 0, MOST_THRIFT do
-    spec = specialisation(state, taken, device, thrift)
-    numbers = values_of(spec, state, taken)
-    if not is_lavish(spec, taken, numbers, device) then break end
-  end
-  local vast = decision.wrapping(spec, numbers)
-  local failed = not vast and spec.fails(numbers)
+  local spec, numbers, vast, failed = checked(state, taken, device)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, numbers, device, spec.is_fenced or vast ~= nil)

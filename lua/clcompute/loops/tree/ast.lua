@@ -86,6 +86,7 @@ local EXPRESSIONS = all_with(VALUE, {
   boolean = { { "value", "boolean", "resolve" } },
   name = { { "variable", "ref", "resolve" } },
   index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" },
+    { "in_rows", "nodes?", "delinearising", "of a flat array: the subscripts as those of a matrix" },
     { "checked", "table?", "irregular", "dimensions whose subscripts are looked at as they are used, as keys" } },
   length = { { "array", "ref", "resolve", "its variable" }, { "dimension", "integer", "resolve" },
     { "subscripts", "nodes", "resolve" } },
@@ -143,6 +144,7 @@ local STATEMENTS = all_with(PLACE, {
   ["function"] = {
     { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
     { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
+    { "needs_rows", "boolean?", "restrictions", "it is accepted for the rows of flat arrays alone" },
     { "base", "integer?", "compiler", "the index of an array's first element" },
     { "scratch", "refs?", "privatising, preserving and expansion", "arrays that a call makes for itself" },
   },
@@ -169,6 +171,8 @@ local VARIABLE = {
   { "indexed", "table?", "restrictions", "where an array is first indexed" },
   { "longest", "table?", "restrictions", "the last dimension whose length is taken: { dimension, line }" },
   { "rank", "integer?", "restrictions", "subscripts of an array" },
+  { "pitches", "nodes?", "delinearising", "of a flat array that is a matrix: elements of its rows, outermost first" },
+  { "first", "integer?", "delinearising", "of such an array: the index of its first element" },
   { "is_index", "boolean?", "restrictions", "a bound or subscript needs it" },
   { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
   { "type", "string?", "types", '"int", "float" or "bool"' },
@@ -275,7 +279,8 @@ function ast.bytes(dtype)
   return BYTES[dtype]
 end
 
---- The name of an array's size: a number of the call in Lua, C and isl.
+--- The name of an array's size: a number of the call in Lua, C and isl. That of dimension 0 is the length of a flat
+-- array that is a matrix.
 -- @tparam table array its variable
 -- @tparam integer dimension
 function ast.size(array, dimension)

@@ -10,5 +10,6 @@ return {
   loop_bounds = require "clcompute.loops.tree.loop_bounds",
   lua_text = require "clcompute.loops.tree.lua_text",
   plan = require "clcompute.loops.tree.plan",
+  rows = require "clcompute.loops.tree.rows",
   walk = require "clcompute.loops.tree.walk",
 }
