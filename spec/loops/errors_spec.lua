@@ -143,16 +143,18 @@ local ERRORS = {
   { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, not 1.5" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
-  { "function(a, n) for i = 1, n do for k = 1, n do a[§i * n + k] = 0 end end end",
+  { "function(a, n, m) for i = 1, n do for k = 1, n do a[§i * n + k] = a[i * m + k] end end end",
     "a subscript of 'a' is not affine: it multiplies i by n; make 'a' a matrix (reshape it) and write a[i][k]" },
-  { "function(a, n) for i = 1, n do for k = 1, n do a[(§i - 1) * n + k] = 0 end end end",
+  { "function(a, n) for i = 1, n do for k = 1, n do a[(§i - 1) * n + k] = a[(i - 1) * n + k * k] end end end",
     "a subscript of 'a' is not affine: it multiplies i - 1 by n; make 'a' a matrix (reshape it) and write a[i][k]" },
-  { "function(a, n) for i = 1, n do a[§n * n] = i end end",
-    "a subscript of 'a' is not affine: it multiplies n by n; make 'a' a matrix (reshape it) and write a subscript " ..
+  { "function(a, n) for i = 1, n do a[§i * i] = i end end",
+    "a subscript of 'a' is not affine: it multiplies i by i; make 'a' a matrix (reshape it) and write a subscript " ..
       "for each" },
-  { "function(a, n) for i = 1, n do for j = 1, n do local at = (j - 1) * n + i a[§at] = 0 end end end",
+  { "function(a, b, n) for i = 1, n do for j = 1, n do local at = (j - 1) * n + i a[§at] = a[b[i]] end end end",
     "a subscript of 'a' is not affine: 'at' is not either: it multiplies j - 1 by n; make 'a' a matrix (reshape it) " ..
       "and write a[j][i]" },
+  { "function(a, n) local w = n for i = 1, n do for j = 1, n do a[(i - 1) * §w + j] = 0 end w = w + 1 end end",
+    "a subscript of 'a' is not affine: 'w' is assigned in line 1" .. ACCEPTED },
   { "function(a, n) for i = 1, n do for j = 1, n do a[i][(§j - 1) * n + i] = 0 end end end",
     "a subscript of 'a' is not affine: it multiplies j - 1 by n; give 'a' a subscript for each factor (reshape it)" },
   { "function(a, b, n) for i = 1, n do a[§b[i]] = 0 end end",

@@ -25,9 +25,8 @@ local function copy(unit, job)
   for _, variable in ipairs(job.variables) do unit.own[variable] = copies[variable] end
   local twins = {}
   for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
-  if not front.as_matrices(unit.tree, twins, job.is_flat) and unit.tree.needs_rows then
-    unit.given_up = "flat arrays are no matrices in this call"
-  end
+  local has_rows = front.as_matrices(unit.tree, twins, job.is_flat)
+  unit.without_rows = not has_rows and unit.tree.needs_rows
   walk.nodes(unit.tree.body, function(node)
     if node.array and twins[node.array] then node.array = twins[node.array] end
   end)
@@ -62,7 +61,14 @@ local function scop(unit)
 end
 
 local function dependences(unit)
-  unit.given_up = unit.given_up or select(2, analysis.dependences.analyse(unit.scop))
+  local _, reason
+  if unit.without_rows then
+    reason = "the rows of a flat array are left in such a call"
+    analysis.dependences.give_up(unit.scop)
+  else
+    _, reason = analysis.dependences.analyse(unit.scop)
+  end
+  unit.given_up = reason
 end
 
 --- Once more, after a pass that changed loops.
@@ -364,7 +370,7 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; without_rows: it needs some
   { "types", types },
   { "subscripts", subscripts },
   { "extremes", extremes },

@@ -32,6 +32,11 @@ local function rows(list, number_of)
   return result
 end
 
+--- Takes no loop for parallel.
+function dependences.give_up(scop)
+  for _, loop in ipairs(scop.loops) do loop.parallel, loop.carried = false, {} end
+end
+
 --- Sets `parallel` of every loop, and `carried`: for each array and kind of dependence between its passes one example
 -- `{ array=variable, kind="flow"|"anti"|"output", from=access, to=access }`, where `from` happens in an earlier pass.
 -- `parallel` is set again by scattered_updates.lua (atomic sums), and by compiler.lua where `bounds` gives up.
@@ -43,8 +48,9 @@ function dependences.analyse(scop, budget)
   local poly = require "clcompute.poly"
   local list, number_of = all_accesses(scop), numbers(scop.loops)
   local examples, reason = poly.dependences { accesses = rows(list, number_of), budget = budget }
-  for _, loop in ipairs(scop.loops) do loop.parallel, loop.carried = examples ~= nil, {} end
+  dependences.give_up(scop)
   if not examples then return nil, reason end
+  for _, loop in ipairs(scop.loops) do loop.parallel = true end
   for _, example in ipairs(examples) do
     local loop, from = scop.loops[example.loop], list[example.from]
     loop.parallel = false

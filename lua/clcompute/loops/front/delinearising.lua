@@ -63,7 +63,8 @@ end
 
 local SHIFTS = { 0, -1, 1 } -- `a[i * n - j]` is in the row before
 
---- The row and the place in it of a place, from 0; and whether it is known to stay in the row.
+--- The row and the place in it of a place, from 0; and whether it may be taken for that: it multiplies the pitch, or is
+-- known to stay in the first row. Else it may be the place in a loop over all elements.
 local function split(polynomial, pitch, at)
   local row, place = polynomials.divided(polynomial, pitch)
   for _, rows in ipairs(SHIFTS) do
@@ -72,7 +73,7 @@ local function split(polynomial, pitch, at)
       return polynomials.plus(row, polynomials.constant(rows), 1), other, true
     end
   end
-  return row, place, false
+  return row, place, #row > 0
 end
 
 -- --- an array -------------------------------------------------------------------------------
@@ -104,14 +105,13 @@ function find_pitches(places, depth)
   end
 end
 
---- The subscripts of an element as one of a matrix. One that multiplies nothing must be known to stay in its row: it
--- may be that of a loop over all elements.
+--- The subscripts of an element as one of a matrix, or nil.
 local function subscripts_of(polynomial, pitches, base, at)
-  local list, is_product = {}, polynomials.product_in(polynomial) ~= nil
+  local list = {}
   for d = #pitches, 1, -1 do
-    local place, is_sure
-    polynomial, place, is_sure = split(polynomial, pitches[d], at)
-    if not is_product and not is_sure then return nil end
+    local place, is_in_rows
+    polynomial, place, is_in_rows = split(polynomial, pitches[d], at)
+    if not is_in_rows then return nil end
     list[d + 1] = polynomials.node(polynomials.plus(place, polynomials.constant(base), 1) or place, at)
   end
   list[1] = polynomials.node(polynomials.plus(polynomial, polynomials.constant(base), 1) or polynomial, at)

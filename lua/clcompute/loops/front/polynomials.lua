@@ -8,7 +8,6 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local lua_text = require("clcompute.loops.tree").lua_text
 local subscripts = require "clcompute.loops.front.subscripts"
-local walk = require("clcompute.loops.tree").walk
 
 local polynomials = {}
 
@@ -51,9 +50,19 @@ function polynomials.single(unknown)
   return add({}, 1, { unknown })
 end
 
+local function is_of_loop(term)
+  return term.variable ~= nil and term.variable.loop ~= nil
+end
+
+local function is_open(term)
+  return is_of_loop(term) and term.variable.loop.is_open
+end
+
 local function unknown_of(node)
-  local is_changing = walk.find({ node }, function(part) return part.kind == "name" and part.variable.role == "loop" end)
-  return polynomials.single { node = node, key = lua_text.expression(node), is_steady = not is_changing }
+  local form = affine.of(node)
+  if not form or affine.has_term(form, is_open) then return nil end
+  return polynomials.single { node = node, key = lua_text.expression(node),
+    is_steady = not affine.has_term(form, is_of_loop) }
 end
 
 local function is_steady(polynomial)
@@ -102,7 +111,7 @@ end
 --- A local that is a sum of numbers of the call, `local w = width + 2`, stays one number: it may be the length of a row.
 function KINDS.name(node)
   local variable = node.variable
-  if variable.loop and variable.loop.is_open or variable.assigned then return nil end
+  if variable.assigned then return nil end
   if variable.role ~= "local" then return unknown_of(node) end
   local value = of_definition(variable)
   if not value or not (is_steady(value) and #value > 1) then return value end
@@ -132,7 +141,7 @@ local OPERATIONS = { ["+"] = with_sign(1), ["-"] = with_sign(-1),
 
 function KINDS.binary(node)
   local operation = OPERATIONS[node.op]
-  if not operation then return affine.of(node) and unknown_of(node) or nil end
+  if not operation then return unknown_of(node) end
   local left = polynomials.of(node.left)
   local right = left and polynomials.of(node.right)
   return right and operation(left, right, node)
