@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Flat arrays as matrices: a[(i - 1) * n + j] is a[i][j], with all that is proved of that; where a row is left, and with
--- arrays that have no rows, a call does what it does in Lua.
+-- Flat arrays as matrices: a[(i - 1) * n + j] is a[i][j], with all that is proved of that; where a row is left, a call
+-- does what it does in Lua.
 
 local copies = require "spec.support.copies"
 local helper = require "spec.helper"
@@ -178,8 +178,9 @@ helper.describe_each("flat arrays", function(device)
   end)
 
   it("are flat where a row is left", function()
-    local text = "function(a, n, m) for i = 1, n do for j = 1, m do a[(i - 1) * n + j] = a[(i - 1) * n + j] * i + j end " ..
-      "end end"
+    local text = [[function(a, n, m)
+      for i = 1, n do for j = 1, m do a[(i - 1) * n + j] = a[(i - 1) * n + j] * i + j end end
+    end]]
     local compiled = assert(loops.compile(text, { device = device, force = true }))
     local store = text:gsub("= a%b[] %*", "= #a *")
     local refused = assert(loops.compile(store, { device = device, force = true }))
@@ -215,8 +216,8 @@ helper.describe_each("flat arrays", function(device)
     local same = text:gsub("%* m", "* n")
     local with_same = assert(loops.compile(same, { device = device, force = true }))
     for _, m in ipairs { 3, 5 } do
-      local expected, got, buffer = list_of(25), nil, nil
-      got, buffer = copies.of({ expected })[1], device:buffer(expected, "double")
+      local expected = list_of(25)
+      local got, buffer = copies.of({ expected })[1], device:buffer(expected, "double")
       load("return " .. text)()(expected, expected, 4, m)
       compiled(got, got, 4, m)
       compiled(buffer, buffer, 4, m)
@@ -232,8 +233,8 @@ helper.describe_each("flat arrays", function(device)
   end)
 
   it("tell what is missing as it is written", function()
-    local text = "function(a, b, w, n)\n  for i = 1, n do\n    for j = 1, w do a[(i - 1) * w + j] = b[i * w + j] end\n" ..
-      "  end\nend"
+    local text = "function(a, b, w, n)\n  for i = 1, n do\n    for j = 1, w do a[(i - 1) * w + j] = b[i * w + j] end"
+      .. "\n  end\nend"
     local compiled = assert(loops.compile(text, { device = device, force = true }))
     for expected, arguments in pairs {
       ["a[12] is needed at line 3 for n=3, w=4, but #a is 11"] = { list_of(11), list_of(16), 4, 3 },
@@ -249,8 +250,8 @@ helper.describe_each("flat arrays", function(device)
     compiled(a, b, 4.0, 3)
     assert.same({ table.unpack(b, 5) }, a)
     assert.matches("a[(i - 1) * w + j] = b[i * w + j]", compiled:source(), 1, true)
-    local from_0 = assert(loops.compile("function(a, n) for i = 0, n do for j = 1, n do a[(i - 1) * n + j] = 0 end end end",
-      { device = device, force = true }))
+    local from_0 = assert(loops.compile("function(a, n) for i = 0, n do for j = 1, n do a[(i - 1) * n + j] = 0 end end "
+      .. "end", { device = device, force = true }))
     local _, message = pcall(from_0, list_of(9), 3)
     assert.matches("a%[%-2%] is needed at line 1 for n=3, but a begins at 1$", message)
   end)

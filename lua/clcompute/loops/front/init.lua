@@ -13,8 +13,8 @@ local subscripts = require "clcompute.loops.front.subscripts"
 local types = require "clcompute.loops.front.types"
 local unassigned = require "clcompute.loops.front.unassigned"
 
-local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
-  origin = origin.of, simplify_subscripts = subscripts.simplify }
+local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose,
+  infer_types = types.infer, origin = origin.of, simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.
 -- @tparam table from of `front.origin`

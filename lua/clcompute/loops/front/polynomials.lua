@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Sums of products of integers that are not known before a call: `(i - 1) * n + j` is `i * n - n + j`. A polynomial is
--- a list of terms `{ coefficient=, unknowns=, key= }`. An unknown is `{ node=, key=, is_steady= }`: a variable, a length
--- or a quotient, which is steady if it is the same in all of a call.
+--- Sums of products of integers: `(i - 1) * n + j` is `i * n - n + j`. A polynomial is a list of terms `{ coefficient=,
+-- unknowns=, key= }`. An unknown is `{ node=, key=, is_steady= }`: a variable, a length or a quotient; it is steady if
+-- it is the same in all of a call.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -108,7 +108,7 @@ function KINDS.number(node)
   return is_small and polynomials.constant(node.value) or nil
 end
 
---- A local that is a sum of numbers of the call, `local w = width + 2`, stays one number: it may be the length of a row.
+--- A local that is a sum of numbers of the call, `local w = width + 2`, stays one: it may be the length of a row.
 function KINDS.name(node)
   local variable = node.variable
   if variable.assigned then return nil end
