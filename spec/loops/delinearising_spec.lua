@@ -177,6 +177,50 @@ helper.describe_each("flat arrays", function(device)
     end
   end)
 
+  it("have rows that data name", function()
+    local text = [[function(a, n)
+      for k = 1, n do
+        local p = k
+        for i = k + 1, n do
+          if math.abs(a[(i - 1) * n + k]) > math.abs(a[(p - 1) * n + k]) then p = i end
+        end
+        for j = 1, n do a[(p - 1) * n + j], a[(k - 1) * n + j] = a[(k - 1) * n + j], a[(p - 1) * n + j] end
+        for i = k + 1, n do a[(i - 1) * n + k] = a[(i - 1) * n + k] / a[(k - 1) * n + k] end
+        for i = k + 1, n do for j = k + 1, n do
+          a[(i - 1) * n + j] = a[(i - 1) * n + j] - a[(i - 1) * n + k] * a[(k - 1) * n + j]
+        end end
+      end
+    end]]
+    local compiled = assert(loops.compile(text, { device = device, force = true }))
+    assert.matches("7:   for j        parallel", compiled:explain())
+    for n = 0, 5 do compare(compiled, text, device, { list_of(n * n) }, n) end
+    text = [[function(y, b, val, row, col, n, m)
+      for i = 1, n do
+        for k = row[i], row[i + 1] - 1 do
+          for j = 1, m do y[(i - 1) * m + j] = y[(i - 1) * m + j] + val[k] * b[(col[k] - 1) * m + j] end
+        end
+      end
+    end]]
+    compiled = assert(loops.compile(text, { device = device, force = true }))
+    local lists, row, col = { list_of(12), list_of(12), list_of(5) }, { 1, 3, 4, 6 }, { 1, 3, 2, 2, 3 }
+    assert.matches("4:     for j      parallel", compiled:explain())
+    local expected, got = copies.of(lists), copies.of(lists)
+    load("return " .. text)()(expected[1], expected[2], expected[3], row, col, 3, 4)
+    compiled(got[1], got[2], got[3], row, col, 3, 4)
+    assert.same(expected, got)
+    assert.equal(1, compiled:stats().launches)
+    col[2] = 4
+    local _, message = pcall(compiled, got[1], got[2], got[3], row, col, 3, 4)
+    assert.matches("line 4: attempt to perform arithmetic on a nil value %(b%[%(col%[k%] %- 1%) %* m %+ j%]%): row 4 is "
+      .. "outside of 1 %.%. 3$", message)
+    table.move(list_of(4), 1, 4, 13, lists[2])
+    lists[2][17] = 0.5 -- and part of another row
+    expected, got = copies.of(lists), copies.of(lists)
+    load("return " .. text)()(expected[1], expected[2], expected[3], row, col, 3, 4)
+    compiled(got[1], got[2], got[3], row, col, 3, 4)
+    assert.same(expected, got)
+  end)
+
   it("are flat where a row is left", function()
     local text = [[function(a, n, m)
       for i = 1, n do for j = 1, m do a[(i - 1) * n + j] = a[(i - 1) * n + j] * i + j end end

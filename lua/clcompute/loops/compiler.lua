@@ -8,7 +8,6 @@ local failure = require("clcompute.loops.tree").failure
 local front = require "clcompute.loops.front"
 local generation = require "clcompute.loops.generation"
 local lua_text = require("clcompute.loops.tree").lua_text
-local options = require("clcompute.base").options
 local plans = require("clcompute.loops.tree").plan
 local storage = require("clcompute.loops.runtime").storage
 local walk = require("clcompute.loops.tree").walk
@@ -36,7 +35,7 @@ local function types(unit, job)
   local kinds = {}
   for variable, kind in pairs(job.taken.kinds) do
     local own = unit.own[variable]
-    kinds[own] = own.pitches and options.merge(kind, { rank = own.rank }) or kind
+    kinds[own] = own.pitches and setmetatable({ rank = own.rank }, { __index = kind }) or kind
   end
   front.infer_types(unit.tree, kinds)
 end
@@ -177,9 +176,13 @@ local function fitting(unit, result, message)
     .. message:gsub("^%a+:%d+: ", ""))
 end
 
---- Whether elements are looked at only as they are used.
-local function leaves_arrays(tree)
-  return walk.find(tree.body, function(node) return node.kind == "index" and node.checked ~= nil end) ~= nil
+--- The arrays whose elements are looked at only as they are used.
+local function looked_at(tree)
+  local arrays = {}
+  walk.nodes(tree.body, function(node)
+    if node.kind == "index" and node.checked then arrays = walk.union(arrays, { node.array }) end
+  end)
+  return arrays
 end
 
 --- Whether an array may get longer, whose length the function takes: to that the length is a number of the call.
@@ -204,7 +207,8 @@ local function bounds(unit)
   unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
-  unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
+  unit.looked_at = looked_at(unit.tree)
+  unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or #unit.looked_at > 0
 end
 
 -- --- the plan -------------------------------------------------------------------------------
@@ -390,7 +394,8 @@ local PASSES = {
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
-  { "bounds", bounds }, -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; is_fenced
+  -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; looked_at, arrays; is_fenced
+  { "bounds", bounds },
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many

@@ -55,6 +55,7 @@ end
 --- Whether a place, from 0, is known to stay in rows of a pitch.
 local function stays(place, pitch, at)
   local length, form = affine.of(pitch.node), affine.of(polynomials.node(place, at))
+  if not form then return false end
   local below = affine.sum({ constant = 0, terms = {}, depth = 0 }, form, -1)
   local above = affine.sum(form, length, -1)
   above = above and affine.sum(above, { constant = 1, terms = {}, depth = 0 }, 1)
@@ -80,13 +81,14 @@ end
 
 local find_pitches
 
---- The pitches of places that are divided by one, which comes last; nil where what is left has products.
+--- The pitches of places that are divided by one, which comes last; nil where what is left has products, or data say
+-- where in a row it is. They may say which row.
 local function find_further(places, divisor, depth)
   local rows = {}
   for i, polynomial in ipairs(places) do
     local rest
     rows[i], rest = polynomials.divided(polynomial, divisor)
-    if polynomials.product_in(rest) then return nil end
+    if polynomials.product_in(rest) or polynomials.has_data(rest) then return nil end
   end
   local list = find_pitches(rows, depth + 1)
   if list then list[#list + 1] = divisor end
@@ -191,7 +193,9 @@ end
 --- A length is that of the flat array, which is none of the matrix's.
 local function as_matrix(node)
   if node.kind == "length" and node.array.pitches then node.dimension = 0 end
-  if node.in_rows then node.subscripts, node.in_rows, node.checked = node.in_rows, nil, nil end
+  if not node.in_rows then return end
+  node.subscripts, node.in_rows = node.in_rows, nil
+  node.checked = polynomials.is_data(node.subscripts[1]) and { true } or nil
 end
 
 --- Makes matrices of the arrays of a copied tree, or flat ones where two arrays are one that do not agree.

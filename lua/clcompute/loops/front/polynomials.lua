@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- Sums of products of integers: `(i - 1) * n + j` is `i * n - n + j`. A polynomial is a list of terms `{ coefficient=,
--- unknowns=, key= }`. An unknown is `{ node=, key=, is_steady= }`: a variable, a length or a quotient; it is steady if
--- it is the same in all of a call.
+-- unknowns=, key= }`. An unknown is `{ node=, key=, is_steady=, is_data= }`: a variable, a length, a quotient; it is
+-- steady if it is the same in all of a call. What data decide is one, too, whatever it is.
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -58,11 +58,26 @@ local function is_open(term)
   return is_of_loop(term) and term.variable.loop.is_open
 end
 
-local function unknown_of(node)
+--- Whether data decide what an expression is.
+function polynomials.is_data(node)
   local form = affine.of(node)
-  if not form or affine.has_term(form, is_open) then return nil end
-  return polynomials.single { node = node, key = lua_text.expression(node),
-    is_steady = not affine.has_term(form, is_of_loop) }
+  return not form or affine.has_term(form, is_open)
+end
+
+local function unknown_of(node)
+  local form, is_data = affine.of(node), polynomials.is_data(node)
+  return polynomials.single { node = node, key = lua_text.expression(node), is_data = is_data,
+    is_steady = not is_data and not affine.has_term(form, is_of_loop) }
+end
+
+--- Whether data decide a part of a polynomial.
+function polynomials.has_data(polynomial)
+  for _, term in ipairs(polynomial) do
+    for _, unknown in ipairs(term.unknowns) do
+      if unknown.is_data then return true end
+    end
+  end
+  return false
 end
 
 local function is_steady(polynomial)
@@ -108,21 +123,20 @@ function KINDS.number(node)
   return is_small and polynomials.constant(node.value) or nil
 end
 
---- A local that is a sum of numbers of the call, `local w = width + 2`, stays one: it may be the length of a row.
+--- A local that is a sum of numbers of the call, `local w = width + 2`, stays one: it may be the length of a row. So does
+-- one of data, which may be others by then.
 function KINDS.name(node)
   local variable = node.variable
-  if variable.assigned then return nil end
-  if variable.role ~= "local" then return unknown_of(node) end
+  if variable.role ~= "local" or variable.assigned then return unknown_of(node) end
   local value = of_definition(variable)
-  if not value or not (is_steady(value) and #value > 1) then return value end
-  return polynomials.single { node = node, key = variable.id, is_steady = true }
+  if not value or polynomials.has_data(value) or is_steady(value) and #value > 1 then return unknown_of(node) end
+  return value
 end
 
-KINDS.length = unknown_of
-
 function KINDS.unary(node)
-  local operand = node.op == "-" and polynomials.of(node.operand)
-  return operand and polynomials.plus({}, operand, -1) or nil
+  if node.op ~= "-" then return unknown_of(node) end
+  local operand = polynomials.of(node.operand)
+  return operand and polynomials.plus({}, operand, -1)
 end
 
 local function with_sign(sign)
@@ -149,10 +163,9 @@ end
 
 --- The polynomial of a resolved expression.
 -- @tparam table node
--- @treturn ?table nil where it is none, or data decide it
+-- @treturn ?table nil where its numbers are too large, or it is too long
 function polynomials.of(node)
-  local kind = KINDS[node.kind]
-  return kind and kind(node)
+  return (KINDS[node.kind] or unknown_of)(node)
 end
 
 -- --- parts ----------------------------------------------------------------------------------
@@ -194,7 +207,8 @@ function polynomials.node(polynomial, at)
   for _, term in ipairs(polynomial) do
     local unknown = term.unknowns[1]
     if unknown then
-      terms[#terms + 1] = { coefficient = term.coefficient, node = ast.apart(unknown.node, {}) }
+      local node = unknown.is_data and unknown.node or ast.apart(unknown.node, {}) -- elements are noted once
+      terms[#terms + 1] = { coefficient = term.coefficient, node = node }
     else
       constant = term.coefficient
     end

@@ -159,19 +159,16 @@ end
 --- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated or exchanged, or
 -- it is so in the rows of a flat array; returns whether that is why it is accepted.
 local function check_target(origin, node)
-  local needs_rows = false
-  for dimension, subscript in ipairs(node.target.subscripts) do
+  local target, in_rows = node.target, node.target.in_rows
+  for dimension, subscript in ipairs(in_rows or target.subscripts) do
     local form, reason, at = affine.of(subscript)
-    if form then check_growth(origin, node, dimension, form) end
+    if form and not in_rows then check_growth(origin, node, dimension, form) end
     if not form and not node.is_exchanged and not is_update(node) then
-      needs_rows = node.target.in_rows ~= nil
-      if not needs_rows then
-        failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
-          remedy(node.target, subscript, at)))
-      end
+      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(target.array.name, reason,
+        remedy(target, subscript, at)))
     end
   end
-  return needs_rows
+  return in_rows ~= nil and not affine.of(target.subscripts[1]) and not node.is_exchanged and not is_update(node)
 end
 
 local function mark_bound(node)

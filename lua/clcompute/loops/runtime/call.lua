@@ -409,11 +409,20 @@ local function affordable(state, taken, device, is_flat)
   return spec, numbers, decision.wrapping(spec, numbers)
 end
 
+--- Whether rows of which data say which are looked at in a flat array that has more than whole ones.
+local function may_leave_rows(spec, numbers)
+  for _, array in ipairs(spec.looked_at) do
+    if array.pitches and rows.count(array, numbers) ~= numbers[ast.size(array, 0)] then return true end
+  end
+  return false
+end
+
 --- The same, with flat arrays as matrices unless one of their rows is left; and what fails in the call, or nil.
 local function checked(state, taken, device)
   local spec, numbers, vast = affordable(state, taken, device)
   local failed = not vast and spec.fails(numbers) or nil
-  if vast or spec.leaves_rows(numbers) or failed and bounds.is_flat(spec.scop, failed, numbers) then
+  if vast or spec.leaves_rows(numbers) or may_leave_rows(spec, numbers)
+    or failed and bounds.is_flat(spec.scop, failed, numbers) then
     spec, numbers, vast = affordable(state, taken, device, true)
     failed = not vast and spec.fails(numbers) or nil
   end
