@@ -94,10 +94,25 @@ local NESTS = {
   end]] },
 }
 
---- What is said of the loops and the plan, but for the names of elements.
+-- The same, with locals for places.
+local BY_LOCALS = {
+  product = [[function(a, b, c, n)
+    for i = 1, n do local row = (i - 1) * n for j = 1, n do
+      local s, at = 0.0, row + j
+      for k = 1, n do local below = (k - 1) * n s = s + a[row + k] * b[below + j] end
+      c[at] = s
+    end end
+  end]],
+  transposition = [[function(a, b, n)
+    local pitch = n
+    for i = 1, n do local row = (i - 1) * pitch for j = 1, n do local at = row + j b[i + (j - 1) * pitch] = a[at] end end
+  end]],
+}
+
+--- What is said of the loops and the plan, but for lines and the names of elements.
 local function found(compiled)
   local text = compiled:explain():gsub("^.-\nloops:", ""):gsub("sequential: .- %->", "sequential ->")
-  return (text:gsub("reads nothing", ""))
+  return (text:gsub("%d+: ", ""):gsub("line %d+", "line"))
 end
 
 helper.describe_each("flat arrays", function(device)
@@ -120,6 +135,16 @@ helper.describe_each("flat arrays", function(device)
       end
     end)
   end
+
+  it("may have locals for places", function()
+    for name, text in pairs(BY_LOCALS) do
+      local compiled = assert(loops.compile(text, { device = device, force = true }))
+      assert.equal(found(assert(loops.compile(NESTS[name][1], { device = device, force = true }))), found(compiled))
+      local n = sizes[#sizes]
+      compare(compiled, text, device, name == "product" and { list_of(n * n), list_of(n * n), list_of(n * n) }
+        or { list_of(n * n), list_of(n * n) }, n)
+    end
+  end)
 
   it("may have three dimensions", function()
     for _, place in ipairs { "((z + %d - 1) * h + y + %d - 1) * w + x + %d",

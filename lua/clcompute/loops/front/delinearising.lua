@@ -198,6 +198,36 @@ local function as_matrix(node)
   node.checked = polynomials.is_data(node.subscripts[1]) and { true } or nil
 end
 
+--- The variables that a tree speaks of, as keys.
+local function used_in(tree)
+  local is_used = {}
+  walk.nodes(tree.body, function(node)
+    if node.kind == "name" then is_used[node.variable] = true end
+  end)
+  return is_used
+end
+
+--- Whether a statement gives a local that nothing speaks of a value that cannot fail.
+local function is_useless(node, is_used)
+  if node.kind ~= "local" or is_used[node.variable] then return false end
+  local value = polynomials.of(node.value)
+  return value ~= nil and not polynomials.has_data(value)
+end
+
+--- Removes locals that were there for places in flat arrays, `local row = (i - 1) * n`: loops are nested perfectly then.
+-- Returns whether there were some.
+local function remove_useless(nodes, is_used)
+  local has_removed = false
+  for i = #nodes, 1, -1 do
+    for _, body in ipairs(walk.bodies(nodes[i])) do has_removed = remove_useless(body, is_used) or has_removed end
+    if is_useless(nodes[i], is_used) then
+      table.remove(nodes, i)
+      has_removed = true
+    end
+  end
+  return has_removed
+end
+
 --- Makes matrices of the arrays of a copied tree, or flat ones where two arrays are one that do not agree.
 -- @tparam table tree
 -- @tparam table twins of arrays that are another one, which
@@ -208,13 +238,15 @@ function delinearising.apply(tree, twins, is_flat)
     walk.nodes(tree.body, as_flat)
     return false
   end
+  local has_rows = false
   for _, list in ipairs { tree.parameters, tree.captures } do
     for _, variable in ipairs(list) do
       walk.nodes(variable.pitches or {}, as_matrix)
-      if variable.pitches then variable.rank = 1 + #variable.pitches end
+      if variable.pitches then variable.rank, has_rows = 1 + #variable.pitches, true end
     end
   end
   walk.nodes(tree.body, as_matrix)
+  while has_rows and remove_useless(tree.body, used_in(tree)) do end -- one may be that of another's value
   return true
 end
 
