@@ -105,7 +105,10 @@ local BY_LOCALS = {
   end]],
   transposition = [[function(a, b, n)
     local pitch = n
-    for i = 1, n do local row = (i - 1) * pitch for j = 1, n do local at = row + j b[i + (j - 1) * pitch] = a[at] end end
+    for i = 1, n do
+      local row = (i - 1) * pitch
+      for j = 1, n do local at = row + j b[i + (j - 1) * pitch] = a[at] end
+    end
   end]],
 }
 
@@ -236,8 +239,8 @@ helper.describe_each("flat arrays", function(device)
     assert.equal(1, compiled:stats().launches)
     col[2] = 4
     local _, message = pcall(compiled, got[1], got[2], got[3], row, col, 3, 4)
-    assert.matches("line 4: attempt to perform arithmetic on a nil value %(b%[%(col%[k%] %- 1%) %* m %+ j%]%): row 4 is "
-      .. "outside of 1 %.%. 3$", message)
+    assert.matches("line 4: attempt to perform arithmetic on a nil value %(b%[%(col%[k%] %- 1%) %* m %+ j%]%): "
+      .. "row 4 is outside of 1 %.%. 3$", message)
     table.move(list_of(4), 1, 4, 13, lists[2])
     lists[2][17] = 0.5 -- and part of another row
     expected, got = copies.of(lists), copies.of(lists)
@@ -272,9 +275,29 @@ helper.describe_each("flat arrays", function(device)
     local text = "function(a, n) for i = 1, n do for j = 1, n - 2 do a[(i - 1) * n + j] = i + j end end end"
     local compiled = assert(loops.compile(text, { device = device, force = true }))
     for less = 0, 2 do compare(compiled, text, device, { list_of(25 - less) }, 5) end
+    assert.equal(9, compiled:stats().launches)
     local ok, message = pcall(compiled, list_of(22), 5)
     assert.is_false(ok)
     assert.matches("a%[23%] is needed at line 1 for n=5, but #a is 22$", message)
+  end)
+
+  it("may have a last row of one element, or of more dimensions", function()
+    local text = "function(a, b, n, inc) for i = 1, n do a[(i - 1) * inc + 1] = b[(n - i) * inc + 1] * 2 end end"
+    local compiled = assert(loops.compile(text, { device = device, force = true }))
+    compare(compiled, text, device, { list_of(13), list_of(13) }, 5, 3)
+    text = [[function(v, w, h, d)
+      for z = 1, d do for y = 1, h do for x = 1, w do
+        if z < d or y < h - 1 or y < h and x < w - 1 then v[((z - 1) * h + y - 1) * w + x] = x + y * z end
+      end end end
+    end]]
+    local in_slabs = assert(loops.compile(text, { device = device, force = true }))
+    compare(in_slabs, text, device, { list_of(4 * 5 * 6 - 6 - 2) }, 6, 5, 4)
+    assert.equal(6, compiled:stats().launches + in_slabs:stats().launches)
+    for _, count in ipairs { 111, 107, 83, 17 } do -- less of the last row, of the last slab, and of others
+      local ok, message = pcall(in_slabs, list_of(count), 6, 5, 4)
+      assert.is_false(ok)
+      assert.matches(("v%%[112%%] is needed at line 3.*, but #v is %d$"):format(count), message)
+    end
   end)
 
   it("may be one array", function()

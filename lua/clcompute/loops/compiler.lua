@@ -25,7 +25,7 @@ local function copy(unit, job)
   local twins = {}
   for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
   local has_rows = front.as_matrices(unit.tree, twins, job.is_flat)
-  unit.without_rows = not has_rows and unit.tree.needs_rows
+  unit.without_rows, unit.is_flat = not has_rows and unit.tree.needs_rows, job.is_flat
   walk.nodes(unit.tree.body, function(node)
     if node.array and twins[node.array] then node.array = twins[node.array] end
   end)
@@ -176,18 +176,21 @@ local function fitting(unit, result, message)
     .. message:gsub("^%a+:%d+: ", ""))
 end
 
---- The arrays whose elements are looked at only as they are used.
-local function looked_at(tree)
-  local arrays = {}
-  walk.nodes(tree.body, function(node)
-    if node.kind == "index" and node.checked then arrays = walk.union(arrays, { node.array }) end
-  end)
-  return arrays
+--- Whether elements are looked at only as they are used.
+local function leaves_arrays(tree)
+  return walk.find(tree.body, function(node) return node.kind == "index" and node.checked ~= nil end) ~= nil
 end
 
 --- Whether an array may get longer, whose length the function takes: to that the length is a number of the call.
 local function may_grow(check)
   return check.access.write and check.side == "above" and check.array.longest ~= nil
+end
+
+--- Whether a check is one of a row of a flat array. Where data say which row it is, it may be the last one, of which
+-- passes that copy arrays copy all.
+local function leaves_row(check, tree)
+  if not check.array.pitches or check.dimension == 1 then return false end
+  return not check.is_last or check.access.node.checked ~= nil or tree.scratch ~= nil
 end
 
 --- The checks of accesses that happen for certain, of accesses that happen where data say so, and of those that leave
@@ -201,14 +204,13 @@ local function bounds(unit)
     end
   end
   for _, check in ipairs(checks or {}) do
-    local is_inner = check.array.pitches and check.dimension > 1
+    local is_inner = leaves_row(check, unit.tree)
     table.insert(is_inner and inner or (check.certain or may_grow(check)) and certain or uncertain, check)
   end
   unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
-  unit.looked_at = looked_at(unit.tree)
-  unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or #unit.looked_at > 0
+  unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
 end
 
 -- --- the plan -------------------------------------------------------------------------------
@@ -308,19 +310,23 @@ local SIZES = { name = function(variable) return variable.id end,
   length = function(node) return ast.size(node.array, node.dimension) end }
 
 --- A size that is computed from those of a call.
-local function add_size(unit, array, dimension, text)
-  table.insert(unit.own_sizes, { id = ast.size(array, dimension), value = analysis.bounds.evaluator(text) })
+local function add_size(unit, id, text, is_last)
+  table.insert(unit.own_sizes, { id = id, value = analysis.bounds.evaluator(text), is_last = is_last })
 end
 
---- The sizes of the rows of a flat array, and how many whole ones it has.
+--- The sizes of the rows of a flat array, how many it has, and how much of the last one there is.
 local function add_rows(unit, array)
-  local pitches = {}
+  local sizes, rest = {}, ast.size(array, 0)
   for d, pitch in ipairs(array.pitches or {}) do
-    add_size(unit, array, d + 1, lua_text.expression(pitch, SIZES))
-    pitches[d] = ast.size(array, d + 1)
+    sizes[d] = ast.size(array, d + 1)
+    add_size(unit, sizes[d], lua_text.expression(pitch, SIZES))
   end
-  if #pitches == 0 then return end
-  add_size(unit, array, 1, ("%s // max(%s, 1)"):format(ast.size(array, 0), table.concat(pitches, " * ")))
+  sizes[#sizes + 1] = "1"
+  for d = 1, array.pitches and array.rank or 0 do
+    local id, row = d == 1 and ast.size(array, 1) or ast.last(array, d), table.concat(sizes, " * ", d)
+    add_size(unit, id, ("-(-(%s) // max(%s, 1))"):format(rest, row), d > 1)
+    rest = ("%s - (%s - 1) * %s"):format(rest, id, row)
+  end
 end
 
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
@@ -346,16 +352,16 @@ local function arguments(unit, job)
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
     for d, extent in ipairs(array.extents or {}) do
-      add_size(unit, array, d, lua_text.expression(extent, SIZES))
+      add_size(unit, ast.size(array, d), lua_text.expression(extent, SIZES))
     end
   end
 end
 
---- The names of all numbers and sizes.
+--- The names of all numbers and sizes that are more than checked.
 local function ids_of(unit)
   local ids = {}
   for _, list in ipairs { unit.names, unit.own_sizes } do
-    for _, name in ipairs(list) do ids[#ids + 1] = name.id end
+    for _, name in ipairs(list) do ids[#ids + 1] = not name.is_last and name.id or nil end
   end
   return ids
 end
@@ -374,7 +380,7 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; without_rows: it needs some
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; without_rows: it needs some; is_flat
   { "types", types },
   { "subscripts", subscripts },
   { "extremes", extremes },
@@ -394,8 +400,7 @@ local PASSES = {
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
-  -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; looked_at, arrays; is_fenced
-  { "bounds", bounds },
+  { "bounds", bounds }, -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; is_fenced
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many

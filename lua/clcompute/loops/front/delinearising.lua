@@ -214,8 +214,8 @@ local function is_useless(node, is_used)
   return value ~= nil and not polynomials.has_data(value)
 end
 
---- Removes locals that were there for places in flat arrays, `local row = (i - 1) * n`: loops are nested perfectly then.
--- Returns whether there were some.
+--- Removes locals that were there for places in flat arrays, `local row = (i - 1) * n`, so that loops are nested
+-- perfectly; returns whether there were some.
 local function remove_useless(nodes, is_used)
   local has_removed = false
   for i = #nodes, 1, -1 do

@@ -123,8 +123,8 @@ function KINDS.number(node)
   return is_small and polynomials.constant(node.value) or nil
 end
 
---- A local that is a sum of numbers of the call, `local w = width + 2`, stays one: it may be the length of a row. So does
--- one of data, which may be others by then.
+--- A local that is a sum of numbers of the call, `local w = width + 2`, stays one: it may be the length of a row. So
+-- does one of data, which may be others by then.
 function KINDS.name(node)
   local variable = node.variable
   if variable.role ~= "local" or variable.assigned then return unknown_of(node) end

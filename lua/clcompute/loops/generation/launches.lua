@@ -111,13 +111,11 @@ function launches.arrays_of(part)
   return walk.union(part.reads, part.writes), walk.set(part.writes)
 end
 
---- The condition under which a part needs the values that an array has: also where rows are not all of it.
+--- The condition under which a part needs the values that an array has.
 local function needed(part, variable)
   local condition = part.needed and part.needed[variable]
-  if condition == nil or condition == true then return "true" end
-  if not variable.pitches then return tostring(condition) end
-  local is_uneven = variable.id .. "_array.is_uneven"
-  return condition and ("%s or %s"):format(is_uneven, condition) or is_uneven
+  if condition == nil then return "true" end
+  return tostring(condition)
 end
 
 --- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.

@@ -14,7 +14,6 @@ local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local plans = require("clcompute.loops.tree").plan
-local rows = require("clcompute.loops.tree").rows
 local storage = require "clcompute.loops.runtime.storage"
 local tuning = require "clcompute.tuning"
 
@@ -193,13 +192,14 @@ local function results_of(spec, parameters)
 end
 
 --- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
--- was given an array twice is no help: its checks know only one of the two arrays that other calls have.
+-- was given an array twice is no help: its checks know only one of the two arrays that other calls have. Nor is one
+-- that has left the rows of a flat array.
 -- @tparam table state of `clcompute.loops`
 -- @treturn ?function of the values of the parameters; false where there is none
 function call.shortcut(state)
   local options, spec = state.options, state.latest.spec
   if not state.fn or options.force ~= nil or options.heuristics ~= "model" or options.base ~= 1
-    or has_upvalues(state.tree) or spec.has_twins then return false end
+    or has_upvalues(state.tree) or spec.has_twins or spec.is_flat then return false end
   local lines, parameters, ids, latest = {}, {}, {}, {}
   for i, variable in ipairs(state.tree.parameters) do parameters[i] = variable.id end
   for _, name in ipairs(spec.names) do
@@ -359,9 +359,7 @@ end
 local function open_arrays(state, spec, taken, numbers, device, is_fenced)
   local arrays = {}
   for i, array in ipairs(taken.arrays) do
-    local variable = spec.arrays[i]
-    arrays[i] = storage.new(array, variable.element, state.options.base, device, state.counters, is_fenced)
-    arrays[i].is_uneven = variable.pitches ~= nil and rows.count(variable, numbers) ~= arrays[i].count
+    arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
   end
   for i = #arrays + 1, #spec.arrays do
     local variable = spec.arrays[i]
@@ -398,7 +396,7 @@ local function execute_timed(state, spec, values, arrays, kernels, verdict, devi
     launches = state.counters.launches - launches })
 end
 
---- The specialisation for a call that its memory is enough for, and the call's numbers and sizes.
+--- The specialisation for a call that its memory is enough for, the call's numbers and sizes, and which number wraps.
 local function affordable(state, taken, device, is_flat)
   local spec, numbers
   for thrift = 0, MOST_THRIFT do
@@ -409,26 +407,6 @@ local function affordable(state, taken, device, is_flat)
   return spec, numbers, decision.wrapping(spec, numbers)
 end
 
---- Whether rows of which data say which are looked at in a flat array that has more than whole ones.
-local function may_leave_rows(spec, numbers)
-  for _, array in ipairs(spec.looked_at) do
-    if array.pitches and rows.count(array, numbers) ~= numbers[ast.size(array, 0)] then return true end
-  end
-  return false
-end
-
---- The same, with flat arrays as matrices unless one of their rows is left; and what fails in the call, or nil.
-local function checked(state, taken, device)
-  local spec, numbers, vast = affordable(state, taken, device)
-  local failed = not vast and spec.fails(numbers) or nil
-  if vast or spec.leaves_rows(numbers) or may_leave_rows(spec, numbers)
-    or failed and bounds.is_flat(spec.scop, failed, numbers) then
-    spec, numbers, vast = affordable(state, taken, device, true)
-    failed = not vast and spec.fails(numbers) or nil
-  end
-  return spec, numbers, vast, failed
-end
-
 --- Runs a compiled function. Raises a string without a place.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
@@ -436,7 +414,9 @@ function call.run(state, values)
   if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
-  local spec, numbers, vast, failed = checked(state, taken, device)
+  local spec, numbers, vast = affordable(state, taken, device)
+  if vast or spec.leaves_rows(numbers) then spec, numbers, vast = affordable(state, taken, device, true) end
+  local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, numbers, device, spec.is_fenced or vast ~= nil)

@@ -287,6 +287,12 @@ function ast.size(array, dimension)
   return ("%s_d%d"):format((array.like or array).id, dimension)
 end
 
+--- The name of how much of a dimension but the first the last row of a flat array has that is a matrix: the row may not
+-- be whole.
+function ast.last(array, dimension)
+  return ("%s_l%d"):format(array.id, dimension)
+end
+
 --- Whether a call makes an array for itself.
 function ast.is_scratch(array)
   return array.extents ~= nil or array.like ~= nil

@@ -43,13 +43,4 @@ function rows.subscript(node)
   return place
 end
 
---- The elements that the rows of an array have.
--- @tparam table array its variable
--- @tparam table numbers sizes by name
-function rows.count(array, numbers)
-  local count = 1
-  for d = 1, array.rank do count = count * numbers[ast.size(array, d)] end
-  return count
-end
-
 return rows
