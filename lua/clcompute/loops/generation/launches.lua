@@ -2,8 +2,8 @@
 
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 
+local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
-local matrix_rows = require("clcompute.loops.tree").rows
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = require("clcompute.loops.tree").ast.size
 local walk = require("clcompute.loops.tree").walk
@@ -85,7 +85,7 @@ local OPTIONS = {
 
 --- An element; in Lua a flat array is one.
 function OPTIONS.index(node, subscripts)
-  if node.array.pitches then subscripts = { lua_text.expression(matrix_rows.subscript(node), OPTIONS) } end
+  if node.array.pitches then subscripts = { lua_text.expression(flat_arrays.subscript(node), OPTIONS) } end
   return ("%s[%s]"):format(node.array.id, table.concat(subscripts, "]["))
 end
 

@@ -5,7 +5,7 @@
 
 local ast = require "clcompute.loops.tree.ast"
 
-local rows = {}
+local flat_arrays = {}
 
 local function binary(op, left, right)
   return ast.node("binary", { op = op, type = "int", left = left, right = right })
@@ -29,7 +29,7 @@ end
 --- The subscript of an element of the flat array: `(i - 1) * a_d2 + j` of a[i][j].
 -- @tparam table node an index
 -- @treturn table
-function rows.subscript(node)
+function flat_arrays.subscript(node)
   local array, place = node.array, nil
   for d, subscript in ipairs(node.subscripts) do
     local own = d == #node.subscripts and subscript or less(subscript, array.first)
@@ -43,4 +43,4 @@ function rows.subscript(node)
   return place
 end
 
-return rows
+return flat_arrays
