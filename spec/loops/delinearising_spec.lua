@@ -264,6 +264,19 @@ helper.describe_each("flat arrays", function(device)
     assert.equal(6, refused:stats().launches) -- with 4 and 5 elements of each row
   end)
 
+  it("are flat where it takes too long to tell whether a row is left", function()
+    local text = [[function(a, n, m) -- whose loops change places
+      for j = 2, m do for i = 1, n do a[(i - 1) * n + j] = a[(i - 1) * n + j - 1] * 0.5 + i end end
+    end]]
+    local bounds = require("clcompute.loops.analysis").bounds
+    local analyse = bounds.analyse
+    local compiled = assert(loops.compile(text, { device = device, force = true }))
+    bounds.analyse = function() return nil, "too long" end
+    local ok, message = pcall(compare, compiled, text, device, { list_of(35) }, 5, 10)
+    bounds.analyse = analyse
+    assert.is_true(ok, message)
+  end)
+
   it("keep what is behind their last row", function()
     local text = "function(a, n) for i = 1, n do for j = 1, n do a[(i - 1) * n + j] = i + j end end end"
     local compiled = assert(loops.compile(text, { device = device, force = true }))

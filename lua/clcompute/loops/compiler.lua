@@ -186,6 +186,14 @@ local function may_grow(check)
   return check.access.write and check.side == "above" and check.array.longest ~= nil
 end
 
+--- Whether flat arrays are matrices: loops may have changed places since, for that.
+local function has_matrices(unit)
+  for _, variable in pairs(unit.own) do
+    if variable.pitches then return true end
+  end
+  return false
+end
+
 --- Whether a check is one of a row of a flat array. Where data say which row it is, it may be the last one, of which
 -- passes that copy arrays copy all.
 local function leaves_row(check, tree)
@@ -208,6 +216,7 @@ local function bounds(unit)
     table.insert(is_inner and inner or (check.certain or may_grow(check)) and certain or uncertain, check)
   end
   unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
+  if not checks and has_matrices(unit) then unit.leaves_rows = function() return true end end -- nobody knows
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
   unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
