@@ -240,6 +240,14 @@ describe("clcompute loops --run", function()
     assert.is_nil(shared(sum, "--size 10"):find("shared out", 1, true))
   end)
 
+  it("makes flat arrays as long as their rows ask for", function()
+    local flat = write(folder .. "/flat.lua",
+      "function twice(a, n) for i = 1, n do for j = 1, n do a[(i - 1) * n + j] = 2 * a[(i - 1) * n + j] end end end")
+    local out = command.succeeds(("loops %s --run --size 12 --device %s"):format(flat, fast))
+    assert.matches("a: table of floats, 144;", out, 1, true)
+    assert.matches("as in Lua", (line_of(out, "all on device")), 1, true)
+  end)
+
   it("says what stops it", function()
     fails(1, { "clcompute: M.stencil: b[129] is needed at line 19 for n=128, but #b is 128; "
       .. "the values made up for a, b, n do not fit; --arguments says others" },

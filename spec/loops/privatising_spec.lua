@@ -93,6 +93,11 @@ describe("arrays of each pass", function()
     end
   end)
 
+  it("are none of those that data alone say are written", function()
+    local wide = compare "for i = 1, n do if a[i][1] > 0 then for j = 1, n do b[j][1] = a[i][j] end end end"
+    assert.not_matches("of each pass", wide:explain())
+  end)
+
   local FILLS = { "c[1][j] = a[i][j]", "c[1][j] = a[i][j] * b[i][1]",
     "c[1][j] = 0.5; for k = 1, n do c[1][j] = c[1][j] + a[i][k] end",
     "c[1][j] = i * 0.25; c[2][j] = a[i][j]", "c[2][n - j + 1] = a[i][j]; c[1][j] = c[2][n - j + 1]" }

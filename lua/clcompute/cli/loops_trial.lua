@@ -75,14 +75,15 @@ function loops_trial.words(rows, given)
   return words
 end
 
+--- The sizes of an array; a flat one that is a matrix has as many elements as that.
 local function extents_of(row, given, size)
   local extents, elements = given.sizes or {}, 1
   if given.sizes and #extents ~= row.variable.rank then
     error(("'%s' has rank %d, but %d sizes were given"):format(row.name, row.variable.rank, #extents), 0)
   end
   for d = 1, row.variable.rank do
-    extents[d] = extents[d] or size
-    elements = elements * extents[d]
+    extents[d] = extents[d] or math.tointeger(size ^ (1 + #(row.variable.pitches or {}))) or math.maxinteger
+    elements = elements * (extents[d] + 0.0)
     if elements > MOST_ELEMENTS then
       error(("'%s' would have more than %d elements: give a smaller --size"):format(row.name, MOST_ELEMENTS), 0)
     end

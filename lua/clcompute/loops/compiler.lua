@@ -26,6 +26,8 @@ local function copy(unit, job)
   end
   local twins = {}
   for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
+  front.as_matrices(unit.tree, twins, job.is_flat)
+  unit.is_flat = job.is_flat
   walk.nodes(unit.tree.body, function(node)
     if node.array and twins[node.array] then node.array = twins[node.array] end
   end)
@@ -42,7 +44,10 @@ end
 
 local function types(unit, job)
   local kinds = {}
-  for variable, kind in pairs(job.taken.kinds) do kinds[unit.own[variable]] = kind end
+  for variable, kind in pairs(job.taken.kinds) do
+    local own = unit.own[variable]
+    kinds[own] = own.pitches and setmetatable({ rank = own.rank }, { __index = kind }) or kind
+  end
   front.infer_types(unit.tree, kinds)
   if job.options.mode == "exact" or real_of(unit, job) == "double" then return end
   for _, array in ipairs(unit.tree.scratch or {}) do
@@ -219,20 +224,38 @@ local function may_grow(check)
   return check.access.write and check.side == "above" and check.array.longest ~= nil
 end
 
---- The checks of accesses that happen for certain, and of accesses that happen where data say so.
+--- Whether flat arrays are matrices: loops may have changed places since, for that.
+local function has_matrices(unit)
+  for _, variable in pairs(unit.own) do
+    if variable.pitches then return true end
+  end
+  return false
+end
+
+--- Whether a check is one of a row of a flat array. Where data say which row it is, it may be the last one, of which
+-- passes that copy arrays copy all.
+local function leaves_row(check, tree)
+  if not check.array.pitches or check.dimension == 1 then return false end
+  return not check.is_last or check.access.node.checked ~= nil or tree.scratch ~= nil
+end
+
+--- The checks of accesses that happen for certain, of accesses that happen where data say so, and of those that leave
+-- the rows of a flat array.
 local function bounds(unit)
-  local checks
+  local checks, certain, uncertain, inner = nil, {}, {}, {}
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
   if not checks then
     for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
     end
   end
-  local certain, uncertain = {}, {}
   for _, check in ipairs(checks or {}) do
-    table.insert(check.certain and certain or uncertain, check)
+    local is_inner = leaves_row(check, unit.tree)
+    table.insert(is_inner and inner or check.certain and certain or uncertain, check)
     if not check.certain and may_grow(check) then check.access.node.is_stored = true end -- Lua looks at it then
   end
+  unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
+  if not checks and has_matrices(unit) then unit.leaves_rows = function() return true end end -- nobody knows
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
   unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
@@ -334,38 +357,59 @@ end
 local SIZES = { name = function(variable) return variable.id end,
   length = function(node) return ast.size(node.array, node.dimension) end }
 
+--- A size that is computed from those of a call.
+local function add_size(unit, id, text, is_last)
+  table.insert(unit.own_sizes, { id = id, value = analysis.bounds.evaluator(text), is_last = is_last })
+end
+
+--- The sizes of the rows of a flat array, how many it has, and how much of the last one there is.
+local function add_rows(unit, array)
+  local sizes, rest = {}, ast.size(array, 0)
+  for d, pitch in ipairs(array.pitches or {}) do
+    sizes[d] = ast.size(array, d + 1)
+    add_size(unit, sizes[d], lua_text.expression(pitch, SIZES))
+  end
+  sizes[#sizes + 1] = "1"
+  for d = 1, array.pitches and array.rank or 0 do
+    local id, row = d == 1 and ast.size(array, 1) or ast.last(array, d), table.concat(sizes, " * ", d)
+    add_size(unit, id, ("-(-(%s) // max(%s, 1))"):format(rest, row), d > 1)
+    rest = ("%s - (%s - 1) * %s"):format(rest, id, row)
+  end
+end
+
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
 -- on sizes, and on the numbers in bounds and conditions.
 local function arguments(unit, job)
-  unit.names, unit.arrays, unit.positions = {}, {}, {}
+  unit.names, unit.arrays, unit.positions, unit.own_sizes = {}, {}, {}, {}
   unit.deciding = table.move(unit.scop.numbers, 1, #unit.scop.numbers, 1, {})
   for i, variable in ipairs(job.variables) do
     local own = unit.own[variable]
     if own.role ~= "array" and own.type then unit.names[#unit.names + 1] = { id = own.id, argument = i } end
-    for d = 1, own.role == "array" and own.rank or 0 do
-      unit.names[#unit.names + 1] = { id = ast.size(own, d), argument = i, dimension = d }
+    for d = own.pitches and 0 or 1, own.role == "array" and own.rank or 0 do
       unit.deciding[#unit.deciding + 1] = ast.size(own, d)
     end
+    for d = 1, own.role == "array" and variable.rank or 0 do
+      unit.names[#unit.names + 1] = { id = ast.size(own, own.pitches and 0 or d), argument = i, dimension = d }
+    end
+    add_rows(unit, own)
     if own.role == "array" and not job.taken.twins[variable] then
       unit.arrays[#unit.arrays + 1], unit.positions[#unit.positions + 1] = own, i
     end
   end
   unit.has_twins = next(job.taken.twins) ~= nil
-  unit.own_sizes = {}
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
     for d, extent in ipairs(array.extents or array.sizes or {}) do
-      local text = array.sizes and extent or lua_text.expression(extent, SIZES)
-      unit.own_sizes[#unit.own_sizes + 1] = { id = ast.size(array, d), value = analysis.bounds.evaluator(text) }
+      add_size(unit, ast.size(array, d), array.sizes and extent or lua_text.expression(extent, SIZES))
     end
   end
 end
 
---- The names of all numbers and sizes.
+--- The names of all numbers and sizes that are more than checked.
 local function ids_of(unit)
   local ids = {}
   for _, list in ipairs { unit.names, unit.own_sizes } do
-    for _, name in ipairs(list) do ids[#ids + 1] = name.id end
+    for _, name in ipairs(list) do ids[#ids + 1] = not name.is_last and name.id or nil end
   end
   return ids
 end
@@ -384,7 +428,7 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; is_flat
   { "types", types },
   { "subscripts", subscripts },
   { "extremes", extremes },
@@ -408,7 +452,7 @@ local PASSES = {
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
-  { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check; is_fenced
+  { "bounds", bounds }, -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; is_fenced
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
@@ -418,7 +462,7 @@ local PASSES = {
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
-  { "arguments", arguments }, -- names, positions; arrays, and own_sizes of a call's own; deciding; has_twins
+  { "arguments", arguments }, -- names, positions; arrays; own_sizes: of a call's own, of rows; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function
 }
@@ -432,6 +476,7 @@ end
 --- Runs the passes.
 -- @tparam table job `tree`, resolved, which stays as it is; `variables` of it; `taken`, the `kinds` and `twins` of the
 -- arguments (`clcompute.loops.runtime.arguments`); `options`: `base`, `mode`, `reduce`, `heuristics`, `force`;
+-- `is_flat`: whether no flat array is to be a matrix;
 -- `target` of `clcompute.loops.runtime.kernel_target`
 -- @tparam[opt] string last the name of the pass to stop after
 -- @treturn table a unit, with the fields that stand beside the passes

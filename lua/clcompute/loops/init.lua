@@ -112,8 +112,9 @@ local function compile(source, given)
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
     counters = runtime.storage.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
-  function state.specialise(taken, target)
-    return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target }
+  function state.specialise(taken, target, is_flat)
+    return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target,
+      is_flat = is_flat }
   end
   return setmetatable({ state = state }, Compiled)
 end

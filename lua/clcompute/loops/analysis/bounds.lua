@@ -57,17 +57,19 @@ end
 local Questions = {}
 Questions.__index = Questions
 
-function Questions:add(access, dimension, side)
+--- Asks whether an access leaves a dimension at one side, or, with `is_last`, the last row of a flat array.
+function Questions:add(access, dimension, side, is_last)
   local scop, array = self.scop, access.variable
-  local map = isl_text.subscript(scop, access, dimension)
-  local outside = isl_text.outside(scop, array, dimension, side)
+  local map = isl_text.subscript(scop, access, dimension, is_last and isl_text.in_last(access, dimension))
+  local outside = is_last and isl_text.behind_last(scop, array, dimension)
+    or isl_text.outside(scop, array, dimension, side)
   local key = ("%s %s %s %s"):format(array.id, map, outside, access.certain)
   if self.seen[key] then return end
   self.seen[key] = true
   self.rows[#self.rows + 1] = { context = isl_text.context(scop, map .. outside), map = map, outside = outside,
     greatest = side == "above" }
   self.checks[#self.checks + 1] = { access = access, array = array, dimension = dimension, side = side,
-    certain = access.certain }
+    certain = access.certain, is_last = is_last }
 end
 
 local function questions_of(scop)
@@ -78,6 +80,7 @@ local function questions_of(scop)
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")
+          if access.variable.pitches and dimension > 1 then questions:add(access, dimension, "above", true) end
         end
       end
     end
@@ -88,9 +91,10 @@ end
 --- Finds all ways to leave an array.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam ?integer budget in isl's operations
--- @treturn ?{table,...} `{ access=, array=variable, dimension=, side="below"|"above", certain=, condition=, value= }`,
--- where `condition` and `value` (the 0-based subscript that is reached) are Lua expressions over parameters. An access
--- is not `certain` where data decide whether it happens. Or nil where the budget is exceeded
+-- @treturn ?{table,...} `{ access=, array=variable, dimension=, side="below"|"above", is_last=, certain=, condition=,
+-- value= }`, where `condition` and `value` (the 0-based subscript that is reached) are Lua expressions over parameters.
+-- An access is not `certain` where data decide whether it happens; `is_last` is whether the last row of a flat array is
+-- left, which may not be whole. Or nil where the budget is exceeded
 -- @treturn ?string the reason
 function bounds.analyse(scop, budget)
   local poly = require "clcompute.poly"
@@ -137,22 +141,42 @@ local function element_of(name, rank, dimension, subscript)
   return name .. ("[_]"):rep(dimension - 1) .. subscript .. (subscript == "" and "" or ("[_]"):rep(rank - dimension))
 end
 
+--- How far a flat array is left, from 0: the greatest place, or the least one, in the row that a check has found. It is
+-- found when it is asked for.
+local function place_of(scop, check, values)
+  local array, dimension, reached = check.array, check.dimension, {}
+  local formulas, place = isl_text.in_last(check.access, dimension), 0
+  for d = 1, dimension - 1 do reached[d] = values[d == 1 and ast.size(array, 1) or ast.last(array, d)] - 1 end
+  reached[dimension] = bounds.evaluator(check.value)(values)
+  for d = dimension + 1, array.rank do
+    formulas[d - 1] = ("%s = %.0f"):format(check.access.subscripts[d - 1], reached[d - 1])
+    local map = isl_text.subscript(scop, check.access, d, formulas)
+    local answers = assert(require "clcompute.poly".extremes { questions = { { context = isl_text.context(scop, map),
+      map = map, outside = "{ [x] }", greatest = check.side == "above" } } })
+    reached[d] = bounds.evaluator(answers[1].value)(values)
+  end
+  for d = 1, array.rank do place = (d > 1 and place * values[ast.size(array, d)] or 0) + reached[d] end
+  return place
+end
+
 --- A failed check in words: "a[_][1025] is needed at line 3 for n=1025, but #a[_] is 1024".
 -- @tparam table scop
 -- @tparam table check
 -- @tparam table values of the parameters, by their names in isl
 -- @treturn string
 function bounds.describe(scop, check, values)
-  local reached = bounds.evaluator(check.value)(values) + scop.base
-  local array, d = check.array.like or check.array, check.dimension
-  local row, length = element_of(array.name, array.rank, d, ""), values[ast.size(check.array, d)]
+  local array, is_flat = check.array.like or check.array, check.array.pitches ~= nil
+  local rank, d = is_flat and 1 or array.rank, is_flat and 1 or check.dimension
+  local place = is_flat and place_of(scop, check, values) or bounds.evaluator(check.value)(values)
+  local reached, length = place + scop.base, values[ast.size(check.array, is_flat and 0 or d)]
+  local row = element_of(array.name, rank, d, "")
   local limit = ("#%s is %d"):format(row, length)
   if check.side == "below" then
     limit = ("%s begins at %d"):format(row, scop.base)
   elseif scop.base ~= 1 then
     limit = ("%s ends at %d"):format(row, length + scop.base - 1)
   end
-  return ("%s is needed at line %d%s, but %s"):format(element_of(array.name, array.rank, d, ("[%.0f]"):format(reached)),
+  return ("%s is needed at line %d%s, but %s"):format(element_of(array.name, rank, d, ("[%.0f]"):format(reached)),
     check.access.node.line, describe_parameters(scop, check, values), limit)
 end
 

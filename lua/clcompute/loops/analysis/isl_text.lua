@@ -145,8 +145,9 @@ function isl_text.parameters(tree)
   local names = {}
   local function add(variable)
     if variable.rank then
-      for d = 1, variable.rank do
+      for d = variable.pitches and 0 or 1, variable.rank do
         names[size_of(variable, d)] = { variable = variable, dimension = d }
+        if variable.pitches and d > 1 then names[ast.last(variable, d)] = { variable = variable, dimension = d } end
       end
     elseif variable.type == "int" then
       names[variable.id] = { variable = variable }
@@ -247,9 +248,13 @@ function isl_text.renamed(text, names, suffix)
 end
 
 --- One subscript of an access in all iterations that it happens in: a map to a single integer.
-function isl_text.subscript(scop, access, dimension)
+-- @tparam table scop
+-- @tparam table access
+-- @tparam integer dimension
+-- @tparam ?{string,...} formulas of what else is to hold there
+function isl_text.subscript(scop, access, dimension, formulas)
   return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],
-    all_of(access.statement.constraints, access.guard)))
+    all_of(access.statement.constraints, access.guard, formulas or {})))
 end
 
 --- When a statement runs: position, loop variable, position, ..., position, filled up with zeros.
@@ -293,6 +298,26 @@ function isl_text.without_pass(scop, loop, around)
     running[other.variable.id] = true
   end
   return with_parameters(scop, ("{ S[] -> pass[] : %s }"):format(all_of(formulas)), running)
+end
+
+--- That an access is in the last row of a flat array, whose dimensions before one are at their last place: data may
+-- say that they are.
+-- @tparam table access
+-- @tparam integer dimension
+-- @treturn {string,...} formulas
+function isl_text.in_last(access, dimension)
+  local formulas = {}
+  for d = 1, dimension - 1 do
+    local last = d == 1 and size_of(access.variable, 1) or ast.last(access.variable, d)
+    local is_data = access.node.checked and access.node.checked[d]
+    formulas[d] = is_data and "true" or ("%s = %s - 1"):format(access.subscripts[d], last)
+  end
+  return formulas
+end
+
+--- The places of a dimension that the last row does not have.
+function isl_text.behind_last(scop, array, dimension)
+  return with_parameters(scop, ("{ [x] : x >= %s }"):format(ast.last(array, dimension)))
 end
 
 --- What holds for the parameters of a text: no size is negative, and the loops whose variables are parameters run.

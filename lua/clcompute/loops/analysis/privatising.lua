@@ -94,7 +94,7 @@ local function is_filled(scop, array, passes)
         schedule = isl_text.schedule(scop, access.statement, #passes) }
     end
   end
-  return require "clcompute.poly".uncovered { accesses = rows, budget = BUDGET,
+  return #rows > 0 and require "clcompute.poly".uncovered { accesses = rows, budget = BUDGET,
     context = isl_text.context(scop, table.concat(texts, " "), passes) } == false
 end
 

@@ -7,6 +7,7 @@ local ast = require("clcompute.loops.tree").ast
 local decision = require("clcompute.loops.runtime").decision
 local dependences = require("clcompute.loops.analysis").dependences
 local loop_reductions = require("clcompute.loops.analysis").loop_reductions
+local lua_text = require("clcompute.loops.tree").lua_text
 local plan_words = require "clcompute.loops.explain.plan_words"
 local plans = require("clcompute.loops.tree").plan
 local presumption = require "clcompute.loops.explain.presumption"
@@ -21,6 +22,8 @@ local function add(lines, text, ...)
 end
 
 local names = plan_words.names
+local NAMES = { name = function(variable) return variable.name end,
+  length = function(node) return "#" .. node.array.name end }
 
 -- --- loops --------------------------------------------------------------------------------
 
@@ -262,6 +265,13 @@ function explain.specialisation(state)
   return state.latest and state.latest.spec or presumed(state)
 end
 
+--- The lengths of a flat array's rows, in words.
+local function rows_of(array)
+  local texts = {}
+  for d, pitch in ipairs(array.pitches or {}) do texts[d] = lua_text.expression(pitch, NAMES) end
+  return #texts == 0 and "" or " in rows of " .. table.concat(texts, " x ")
+end
+
 local function kinds_of(state, spec)
   local texts = {}
   for _, variable in ipairs(state.variables) do
@@ -270,7 +280,8 @@ local function kinds_of(state, spec)
     if own.is_result then
       kind = own.element == "long" and "int" or "float"
     elseif own.role == "array" then
-      kind = ("%s of %s, rank %d"):format(own.is_buffer and "buffer" or "table", own.element or "?", own.rank)
+      kind = ("%s of %s, rank %d%s"):format(own.is_buffer and "buffer" or "table", own.element or "?", variable.rank,
+        rows_of(own))
     end
     texts[#texts + 1] = ("%s: %s"):format(own.name, kind)
   end

@@ -2,6 +2,7 @@
 
 --- From a function's text to a resolved tree, and to one with types.
 
+local delinearising = require "clcompute.loops.front.delinearising"
 local denotations = require "clcompute.loops.front.denotations"
 local grammar = require "clcompute.loops.front.grammar"
 local lexer = require "clcompute.loops.front.lexer"
@@ -13,8 +14,8 @@ local subscripts = require "clcompute.loops.front.subscripts"
 local types = require "clcompute.loops.front.types"
 local unassigned = require "clcompute.loops.front.unassigned"
 
-local front = { check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
-  origin = origin.of, simplify_subscripts = subscripts.simplify }
+local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose,
+  infer_types = types.infer, origin = origin.of, simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.
 -- @tparam table from of `front.origin`
@@ -35,7 +36,8 @@ end
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
 function front.resolve(parsed, base)
-  return unassigned.check(restrictions.check(made_tables.settle(resolve.run(parsed, base))))
+  local tree = made_tables.settle(resolve.run(parsed, base))
+  return unassigned.check(restrictions.check(delinearising.find(tree)))
 end
 
 return front

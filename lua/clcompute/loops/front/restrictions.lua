@@ -91,9 +91,11 @@ local function mark(form)
 end
 
 local function mark_index(node)
-  for _, subscript in ipairs(node.subscripts) do
-    local form = affine.of(subscript)
-    if form then mark(form) end
+  for _, list in ipairs { node.subscripts, node.in_rows or {}, node.array.pitches or {} } do
+    for _, subscript in ipairs(list) do
+      local form = affine.of(subscript)
+      if form then mark(form) end
+    end
   end
 end
 

@@ -31,23 +31,35 @@ local function multiple(coefficient, unknown, at)
   return coefficient == 1 and unknown or binary("*", number(coefficient, at), unknown, at)
 end
 
---- The sum of a form: what is added comes first, a number last.
-local function sum_of(node, form)
+--- A sum as an expression: what is added comes first, a number last.
+-- @tparam {table,...} terms `{ coefficient=, node= }`
+-- @tparam integer rest the number
+-- @tparam table at a node whose place it has
+-- @treturn table
+function subscripts.sum(terms, rest, at)
   local sum
   local function add_all(sign, op)
-    for _, term in ipairs(form.terms) do
+    for _, term in ipairs(terms) do
       if term.coefficient * sign > 0 then
-        local value = multiple(term.coefficient * sign, unknown_in(node, term), node)
-        sum = sum and binary(op, sum, value, node) or value
+        local value = multiple(term.coefficient * sign, term.node, at)
+        sum = sum and binary(op, sum, value, at) or value
       end
     end
   end
   add_all(1, "+")
-  local rest = form.constant
-  if not sum then sum, rest = number(rest, node), 0 end
+  if not sum then sum, rest = number(rest, at), 0 end
   add_all(-1, "-")
   if rest == 0 then return sum end
-  return binary(rest > 0 and "+" or "-", sum, number(math.abs(rest), node), node)
+  return binary(rest > 0 and "+" or "-", sum, number(math.abs(rest), at), at)
+end
+
+--- The sum of a form.
+local function sum_of(node, form)
+  local terms = {}
+  for i, term in ipairs(form.terms) do
+    terms[i] = { coefficient = term.coefficient, node = unknown_in(node, term) }
+  end
+  return subscripts.sum(terms, form.constant, node)
 end
 
 local function is_quotient(term) return term.quotient ~= nil end

@@ -84,8 +84,9 @@ local WORDS = {
   index = function(site, value, origin, numbers, base)
     local node, size = site.node, numbers[size_of(site.node.array, site.dimension)]
     local which = node.array.rank > 1 and (" of dimension %d"):format(site.dimension) or ""
-    return ((node.is_stored and ABSENT or NIL) .. ": index %d%s is outside of %d .. %d"):format(node.line,
-      source_of(origin, node), value, which, base, size + base - 1)
+    local what = node.array.pitches and "row" or "index"
+    return ((node.is_stored and ABSENT or NIL) .. ": %s %d%s is outside of %d .. %d"):format(node.line,
+      source_of(origin, node), what, value, node.array.pitches and "" or which, base, size + base - 1)
   end,
   zero = function(site)
     return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or "%"])

@@ -2,6 +2,7 @@
 
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 
+local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = require("clcompute.loops.tree").ast.size
@@ -64,7 +65,8 @@ local AS_WRITTEN = { name = function(variable) return variable.name end }
 local function guard(node, target)
   if not node.is_stored then return "" end
   local parts = { ("%q, %q, %s"):format(lua_text.expression(node, AS_WRITTEN), node.array.name, node.array.id) }
-  for _, subscript in ipairs(node.subscripts) do parts[#parts + 1] = launches.expression(subscript) end
+  local subscripts = node.array.pitches and { flat_arrays.subscript(node) } or node.subscripts
+  for _, subscript in ipairs(subscripts) do parts[#parts + 1] = launches.expression(subscript) end
   return ("if not %s then absent(%s) end\n"):format(target, table.concat(parts, ", "))
 end
 
@@ -102,6 +104,12 @@ local OPTIONS = {
   length = function(node) return size_of(node.array, node.dimension) end,
   assign = assignment,
 }
+
+--- An element; in Lua a flat array is one.
+function OPTIONS.index(node, subscripts)
+  if node.array.pitches then subscripts = { lua_text.expression(flat_arrays.subscript(node), OPTIONS) } end
+  return ("%s[%s]"):format(node.array.id, table.concat(subscripts, "]["))
+end
 
 --- An expression as Lua.
 function launches.expression(node)

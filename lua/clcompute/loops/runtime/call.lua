@@ -103,8 +103,8 @@ end
 
 -- --- numbers of a call ---------------------------------------------------------------------
 
---- Adds the sizes of arrays of a call's own to its numbers and sizes.
-local function add_own_sizes(spec, values)
+--- Adds the sizes that are computed from a call's numbers and sizes.
+local function with_sizes(spec, values)
   for _, size in ipairs(spec.own_sizes) do -- no integer: more than there is memory for
     values[size.id] = math.max(math.tointeger(size.value(values)) or math.maxinteger, 0)
   end
@@ -133,12 +133,12 @@ local function print_rows(lines, variable, d, list)
   add(lines, "end")
 end
 
---- The conditions that an array's value be a table of tables, and its sizes.
-local function print_array(lines, variable)
+--- The conditions that an array's value be a table of tables, and its sizes; of a flat one in rows, its length.
+local function print_array(lines, variable, is_flat)
   add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
   local row = variable.id
   for d = 1, variable.rank do
-    add(lines, "local %s = #%s", ast.size(variable, d), row)
+    add(lines, "local %s = #%s", ast.size(variable, is_flat and 0 or d), row)
     if d < variable.rank then
       add(lines, "local %s_row%d = %s[1]", variable.id, d, row)
       row = ("%s_row%d"):format(variable.id, d)
@@ -149,10 +149,10 @@ local function print_array(lines, variable)
 end
 
 --- The checks that a call's values can be judged, and locals for the sizes.
-local function print_checks(lines, variables)
+local function print_checks(lines, variables, own)
   for _, variable in ipairs(variables) do
     if variable.role == "array" then
-      print_array(lines, variable)
+      print_array(lines, variable, own[variable].pitches ~= nil)
     elseif variable.is_index then
       add(lines, "if integer(%s) ~= 'integer' then return false end", variable.id)
     end
@@ -168,8 +168,8 @@ local function print_judgement(lines, ids, latest, results)
   end
   add(lines, "if %s then return true end", table.concat(known, " and "))
   for _, id in ipairs(results) do fields[#fields + 1] = ("%s = 1"):format(id) end
-  add(lines, "local values = with_own({ %s })", table.concat(fields, ", "))
-  add(lines, "if fails(values) or may_fail(values) then return false end")
+  add(lines, "local values = with_sizes({ %s })", table.concat(fields, ", "))
+  add(lines, "if fails(values) or may_fail(values) or leaves_rows(values) then return false end")
   add(lines, "if estimate(values).total >= limit then return false end")
   add(lines, "is_known = true")
   if #ids > 0 then add(lines, "%s = %s", table.concat(latest, ", "), table.concat(ids, ", ")) end
@@ -194,13 +194,14 @@ local function results_of(spec, parameters)
 end
 
 --- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
--- was given an array twice is no help: its checks know only one of the two arrays that other calls have.
+-- was given an array twice is no help: its checks know only one of the two arrays that other calls have. Nor is one
+-- that has left the rows of a flat array.
 -- @tparam table state of `clcompute.loops`
 -- @treturn ?function of the values of the parameters; false where there is none
 function call.shortcut(state)
   local options, spec = state.options, state.latest.spec
   if not state.fn or options.force ~= nil or options.heuristics ~= "model" or options.base ~= 1
-    or has_upvalues(state.tree) or spec.has_twins then return false end
+    or has_upvalues(state.tree) or spec.has_twins or spec.is_flat then return false end
   local lines, parameters, ids, latest = {}, {}, {}, {}
   for i, variable in ipairs(state.tree.parameters) do parameters[i] = variable.id end
   for _, name in ipairs(spec.names) do
@@ -208,16 +209,18 @@ function call.shortcut(state)
       ids[#ids + 1], latest[#latest + 1] = name.id, "latest_" .. name.id
     end
   end
-  add(lines, "local fails, may_fail, estimate, limit, with_own = ...")
+  add(lines, "local fails, may_fail, leaves_rows, estimate, limit, with_sizes = ...")
   add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
   add(lines, "return function(%s)", table.concat(parameters, ", "))
-  print_checks(lines, state.tree.parameters)
+  print_checks(lines, state.tree.parameters, spec.own)
   print_judgement(lines, ids, latest, results_of(spec, #parameters))
   add(lines, "end")
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
   return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
-    spec.fails, spec.may_fail, spec.estimate, limit, function(values) return add_own_sizes(spec, values) end)
+    spec.fails, spec.may_fail, spec.leaves_rows, spec.estimate, limit, function(values)
+      return with_sizes(spec, values)
+    end)
 end
 
 -- --- what is kept between calls -----------------------------------------------------------
@@ -225,13 +228,13 @@ end
 local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
 
 --- The specialisation for the kinds of a call and of device.
-local function specialisation(state, taken, device, thrift)
+local function specialisation(state, taken, device, thrift, is_flat)
   local shaped_for = kernel_target.kept(state, device)
   if thrift > 0 then shaped_for = kernel_target.thrifty(shaped_for, thrift) end
-  local key = shaped_for.key .. " " .. taken.signature
+  local key = shaped_for.key .. " " .. taken.signature .. (is_flat and " flat" or "")
   local spec = state.specialisations[key]
   if not spec then
-    spec = state.specialise(taken, shaped_for)
+    spec = state.specialise(taken, shaped_for, is_flat)
     spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
     state.specialisations[key] = spec
   end
@@ -305,7 +308,7 @@ local function values_of(spec, state, taken)
       values[name.id] = taken.numbers[variable]
     end
   end
-  return add_own_sizes(spec, values)
+  return with_sizes(spec, values)
 end
 
 --- The shape of an array of a call's own.
@@ -424,6 +427,17 @@ local function made_of(state, spec, arrays)
   return made
 end
 
+--- The specialisation for a call that its memory is enough for, the call's numbers and sizes, and which number wraps.
+local function affordable(state, taken, device, is_flat)
+  local spec, numbers
+  for thrift = 0, MOST_THRIFT do
+    spec = specialisation(state, taken, device, thrift, is_flat)
+    numbers = values_of(spec, state, taken)
+    if not is_lavish(spec, taken, numbers, device) then break end
+  end
+  return spec, numbers, decision.wrapping(spec, numbers)
+end
+
 --- Runs a compiled function. Raises a string without a place.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
@@ -432,13 +446,8 @@ function call.run(state, values)
   if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
-  local spec, numbers
-  for thrift = 0, MOST_THRIFT do
-    spec = specialisation(state, taken, device, thrift)
-    numbers = values_of(spec, state, taken)
-    if not is_lavish(spec, taken, numbers, device) then break end
-  end
-  local vast = decision.wrapping(spec, numbers)
+  local spec, numbers, vast = affordable(state, taken, device)
+  if vast or spec.leaves_rows(numbers) then spec, numbers, vast = affordable(state, taken, device, true) end
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"

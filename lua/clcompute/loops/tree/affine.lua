@@ -293,6 +293,11 @@ function affine.forms(node, name)
   return left and each_with(node, affine.forms(node.right, name), left, 1)
 end
 
+--- The sum of a form and a multiple of another one; nil where a number gets too large.
+function affine.sum(one, other, factor)
+  return (combine(nil, one, other, factor))
+end
+
 --- How far one expression is above another, where that is always the same integer; else nil.
 function affine.distance(one, other)
   local a, b = affine.of(one), affine.of(other)

@@ -89,6 +89,7 @@ local EXPRESSIONS = all_with(VALUE, {
   boolean = { { "value", "boolean", "resolve" } },
   name = { { "variable", "ref", "resolve" } },
   index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" },
+    { "in_rows", "nodes?", "delinearising", "of a flat array: the subscripts as those of a matrix" },
     { "checked", "table?", "irregular", "dimensions whose subscripts are looked at as they are used, as keys" },
     { "is_stored", "boolean?", "irregular, compiler", "gets a value, and may be no element: Lua looks at it" } },
   length = { { "array", "ref", "resolve", "its variable" }, { "dimension", "integer", "resolve" },
@@ -176,6 +177,8 @@ local VARIABLE = {
   { "indexed", "table?", "restrictions", "where an array is first indexed" },
   { "longest", "table?", "restrictions", "the last dimension whose length is taken: { dimension, line }" },
   { "rank", "integer?", "restrictions", "subscripts of an array" },
+  { "pitches", "nodes?", "delinearising", "of a flat array that is a matrix: elements of its rows, outermost first" },
+  { "first", "integer?", "delinearising", "of such an array: the index of its first element" },
   { "is_index", "boolean?", "restrictions", "a bound or subscript needs it" },
   { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
   { "type", "string?", "types", '"int", "float" or "bool"' },
@@ -286,11 +289,18 @@ function ast.bytes(dtype)
   return BYTES[dtype]
 end
 
---- The name of an array's size: a number of the call in Lua, C and isl.
+--- The name of an array's size: a number of the call in Lua, C and isl. That of dimension 0 is the length of a flat
+-- array that is a matrix.
 -- @tparam table array its variable
 -- @tparam integer dimension
 function ast.size(array, dimension)
   return ("%s_d%d"):format((array.like or array).id, dimension)
+end
+
+--- The name of how much of a dimension but the first the last row of a flat array has that is a matrix: the row may not
+-- be whole.
+function ast.last(array, dimension)
+  return ("%s_l%d"):format(array.id, dimension)
 end
 
 --- Whether a call makes an array for itself.
