@@ -86,6 +86,21 @@ local function histogram(k, n)
   return h
 end
 
+local function flat_product(a, b, n)
+  local turned, c = {}, {}
+  for i = 1, n do
+    for j = 1, n do turned[(j - 1) * n + i] = b[i][j] end
+  end
+  for i = 1, n do
+    for j = 1, n do
+      local s = 0.0
+      for k = 1, n do s = s + a[i][k] * turned[(j - 1) * n + k] end
+      c[(i - 1) * n + j] = s
+    end
+  end
+  return c
+end
+
 local function letters(factor)
   local list = {}
   for i = 1, N do list[i] = (i * factor) % 4 + 1.0 end
@@ -105,6 +120,7 @@ helper.describe_each("a function that makes tables", function(device)
     ["a table of each row"] = { row_by_row, helper.matrix(N, N), helper.matrix(N, N), N },
     ["tables that begin at 0"] = { distance, letters(3), letters(7), N },
     ["a table that gets longer, a sum and an argument"] = { differences, reals(), N },
+    ["flat tables that are matrices"] = { flat_product, helper.matrix(N, N), helper.matrix(N, N), N },
     ["elements that are added to where data say"] = { histogram, { 1, 3, 3, 2, 1, 3, 5, 1, 4, 3, 2, 5 }, 5 },
   }
   for name, case in pairs(CASES) do

@@ -362,13 +362,19 @@ local function add_size(unit, id, text, is_last)
   table.insert(unit.own_sizes, { id = id, value = analysis.bounds.evaluator(text), is_last = is_last })
 end
 
---- The sizes of the rows of a flat array, how many it has, and how much of the last one there is.
-local function add_rows(unit, array)
-  local sizes, rest = {}, ast.size(array, 0)
+--- The sizes of the rows of a flat array; returns their names.
+local function add_pitches(unit, array)
+  local sizes = {}
   for d, pitch in ipairs(array.pitches or {}) do
     sizes[d] = ast.size(array, d + 1)
     add_size(unit, sizes[d], lua_text.expression(pitch, SIZES))
   end
+  return sizes
+end
+
+--- The sizes of the rows of a flat array, how many it has, and how much of the last one there is.
+local function add_rows(unit, array)
+  local sizes, rest = add_pitches(unit, array), ast.size(array, 0)
   sizes[#sizes + 1] = "1"
   for d = 1, array.pitches and array.rank or 0 do
     local id, row = d == 1 and ast.size(array, 1) or ast.last(array, d), table.concat(sizes, " * ", d)
@@ -399,6 +405,7 @@ local function arguments(unit, job)
   unit.has_twins = next(job.taken.twins) ~= nil
   for _, array in ipairs(unit.tree.scratch or {}) do
     unit.arrays[#unit.arrays + 1] = array
+    add_pitches(unit, array)
     for d, extent in ipairs(array.extents or array.sizes or {}) do
       add_size(unit, ast.size(array, d), array.sizes and extent or lua_text.expression(extent, SIZES))
     end

@@ -80,7 +80,8 @@ local function questions_of(scop)
         if not (access.node.checked and access.node.checked[dimension]) then
           questions:add(access, dimension, "below")
           questions:add(access, dimension, "above")
-          if access.variable.pitches and dimension > 1 then questions:add(access, dimension, "above", true) end
+          local may_be_part = access.variable.pitches and not access.variable.is_made and dimension > 1
+          if may_be_part then questions:add(access, dimension, "above", true) end
         end
       end
     end

@@ -31,10 +31,10 @@ local function is_countable(loop)
   return loop.step == 1 and not loop.irregular and firsts ~= nil and #firsts == 1
 end
 
---- The loops around a table of which each pass may have one of its own.
+--- The loops around a table of which each pass may have one of its own; of a flat one that is a matrix none has.
 local function loops_around(array)
   local list = {}
-  for _, loop in ipairs(array.loops) do
+  for _, loop in ipairs(array.pitches and {} or array.loops) do
     if is_countable(loop) and #list + array.rank < MOST_DIMENSIONS then list[#list + 1] = loop end
   end
   return list
@@ -138,8 +138,8 @@ function local_tables.measure(tree, scop)
   for _, array in ipairs(made(tree)) do
     array.sizes = {}
     local writes = writes_of(scop, array)
-    for d = 1, array.rank do
-      array.sizes[d] = size_of(scop, writes, d)
+    for d = 1, array.pitches and 1 or array.rank do -- of further dimensions the pitches tell
+      array.sizes[d] = #writes > 0 and size_of(scop, writes, d) or nil
       if not array.sizes[d] then return array end
     end
   end

@@ -265,11 +265,12 @@ function explain.specialisation(state)
   return state.latest and state.latest.spec or presumed(state)
 end
 
---- The lengths of a flat array's rows, in words.
-local function rows_of(array)
+--- The lengths of a flat array's rows, in words; of a variable that has rows in other calls, that it has none here.
+local function rows_of(array, variable)
   local texts = {}
   for d, pitch in ipairs(array.pitches or {}) do texts[d] = lua_text.expression(pitch, NAMES) end
-  return #texts == 0 and "" or " in rows of " .. table.concat(texts, " x ")
+  if #texts == 0 then return variable.pitches and ", flat: its rows are left" or "" end
+  return " in rows of " .. table.concat(texts, " x ")
 end
 
 local function kinds_of(state, spec)
@@ -281,7 +282,7 @@ local function kinds_of(state, spec)
       kind = own.element == "long" and "int" or "float"
     elseif own.role == "array" then
       kind = ("%s of %s, rank %d%s"):format(own.is_buffer and "buffer" or "table", own.element or "?", variable.rank,
-        rows_of(own))
+        rows_of(own, variable))
     end
     texts[#texts + 1] = ("%s: %s"):format(own.name, kind)
   end

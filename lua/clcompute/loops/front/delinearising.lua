@@ -237,7 +237,7 @@ function delinearising.apply(tree, twins, is_flat)
     return walk.nodes(tree.body, as_flat)
   end
   local has_rows = false
-  for _, list in ipairs { tree.parameters, tree.captures } do
+  for _, list in ipairs { tree.parameters, tree.captures, tree.scratch or {} } do
     for _, variable in ipairs(list) do
       walk.nodes(variable.pitches or {}, as_matrix)
       if variable.pitches then variable.rank, has_rows = 1 + #variable.pitches, true end

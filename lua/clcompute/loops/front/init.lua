@@ -36,8 +36,8 @@ end
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
 function front.resolve(parsed, base)
-  local tree = made_tables.settle(resolve.run(parsed, base))
-  return unassigned.check(restrictions.check(delinearising.find(tree)))
+  local tree = delinearising.find(resolve.run(parsed, base))
+  return unassigned.check(restrictions.check(made_tables.settle(tree)))
 end
 
 return front

@@ -126,7 +126,7 @@ local function elements_of(tree)
       table.insert(list.all, node)
     end
     list = node.kind == "assign" and node.target.array and lists[node.target.array]
-    if list and not node.target.checked then table.insert(list.stored, node.target) end
+    if list and (node.target.in_rows or not node.target.checked) then table.insert(list.stored, node.target) end
   end)
   return lists
 end
@@ -164,7 +164,7 @@ local function check(tree, array, elements)
     failure.raise(tree.origin, array.appended.assign, ("'%s' gets longer by this in each pass of its loop, or not at "
       .. "all, and is stored nowhere else: store by a number of your own"):format(array.name))
   end
-  for d = 1, array.rank do shift(tree, array, elements, d) end
+  for d = 1, array.pitches and 0 or array.rank do shift(tree, array, elements, d) end
   for _, result in ipairs(tree.results) do
     for _, returned in ipairs(result.arrays or { result }) do
       array.is_returned = array.is_returned or returned == array or nil

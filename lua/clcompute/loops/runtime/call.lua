@@ -315,6 +315,7 @@ end
 local function shape_of(variable, numbers)
   local shape = {}
   for d = 1, variable.rank do shape[d] = numbers[ast.size(variable, d)] end
+  if variable.pitches then shape = { arguments.count(shape) } end
   return shape
 end
 
