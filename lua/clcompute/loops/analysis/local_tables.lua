@@ -114,11 +114,29 @@ local function writes_of(scop, array)
   return list
 end
 
---- The length of a dimension, as a text of Lua; nil where the budget is exceeded.
-local function size_of(scop, writes, d)
+--- The loops around a write that its subscripts up to a dimension speak of, and those that bounds of these speak of.
+local function loops_of(write, d)
+  local is_meant, list = {}, {}
+  local function add(nodes)
+    for _, loop in ipairs(write.statement.loops) do
+      local function is_own(part) return part.variable == loop.variable end
+      if not is_meant[loop] and walk.find(nodes, is_own) then
+        is_meant[loop] = true
+        add { loop.from, loop.to }
+      end
+    end
+  end
+  add { table.unpack(write.node.subscripts, 1, d) }
+  for _, loop in ipairs(write.statement.loops) do list[#list + 1] = is_meant[loop] and loop or nil end
+  return list
+end
+
+--- The length of a dimension, as a text of Lua; nil where the budget is exceeded. There are rows without elements.
+local function size_of(scop, writes, d, rank)
   local rows, parts = {}, { "0" }
   for i, write in ipairs(writes) do
-    local map = isl_text.subscript(scop, write, d)
+    local map = d == rank and isl_text.subscript(scop, write, d)
+      or isl_text.subscript_in(scop, write, d, loops_of(write, d))
     rows[i] = { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true }
   end
   local answers = require "clcompute.poly".extremes { questions = rows, budget = BUDGET }
@@ -139,7 +157,7 @@ function local_tables.measure(tree, scop)
     array.sizes = {}
     local writes = writes_of(scop, array)
     for d = 1, array.pitches and 1 or array.rank do -- of further dimensions the pitches tell
-      array.sizes[d] = #writes > 0 and size_of(scop, writes, d) or nil
+      array.sizes[d] = #writes > 0 and size_of(scop, writes, d, array.rank) or nil
       if not array.sizes[d] then return array end
     end
   end
@@ -167,6 +185,7 @@ local function uncovered(scop, array)
       rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
     end
   end
+  if #rows == 0 then return "true" end -- all are stored where data say
   local extent = array.is_returned and isl_text.extent(scop, array) or nil -- Lua's would have no such elements
   texts[#texts + 1] = extent
   return require "clcompute.poly".uncovered { accesses = rows, extent = extent, budget = BUDGET,

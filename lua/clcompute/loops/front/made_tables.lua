@@ -8,6 +8,7 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
+local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
 local made_tables = {}
@@ -43,6 +44,23 @@ function made_tables.fill(self, array, subscripts, parsed, into)
         target = self:node("index", item, { array = array, subscripts = own }) })
     end
   end
+end
+
+--- Refuses a row that takes the place of another one: in each pass of a loop that its subscripts do not speak of, or by
+-- a second statement.
+function made_tables.note_row(self, array, subscripts, parsed)
+  local texts = {}
+  for d, subscript in ipairs(subscripts) do texts[d] = lua_text.expression(subscript) end
+  local key, is_anew = table.concat(texts, ", "), false
+  for depth = #array.loops + 1, #self.loops do
+    local variable = self.loops[depth].variable
+    is_anew = is_anew or not walk.find(subscripts, function(part) return part.variable == variable end)
+  end
+  self.rows[array] = self.rows[array] or {}
+  if is_anew or self.rows[array][key] then
+    self:fail(parsed, "a row of '%s' is made here that is there already: store in its elements", array.name)
+  end
+  self.rows[array][key] = true
 end
 
 --- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.

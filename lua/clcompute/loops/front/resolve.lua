@@ -267,6 +267,7 @@ local row_of
 local function make_table(self, token, parsed, place, into)
   if not place then return made_tables.fill(self, made_tables.declare(self, token), {}, parsed, into) end
   local row = row_of(self, place, into)
+  made_tables.note_row(self, row.array, row.subscripts, place)
   self:bind(token.text, row)
   made_tables.fill(self, row.array, row.subscripts, parsed, into)
 end
@@ -320,11 +321,11 @@ end
 
 --- `t[i] = { ... }`, a row of a table that the function makes.
 local function make_row(self, parsed, into)
-  local target = parsed.target
-  local array, subscripts = self:evaluating(nil, into, row_at, target)
+  local array, subscripts = row_at(self, parsed.target)
   if not array.is_made then
     self:fail(parsed, "'%s' is an array: all its rows are there before the call", array.name)
   end
+  made_tables.note_row(self, array, subscripts, parsed)
   made_tables.fill(self, array, subscripts, parsed.value, into)
 end
 

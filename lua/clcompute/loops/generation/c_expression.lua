@@ -22,6 +22,7 @@ local CONDITIONAL = 3
 
 local OF_INTEGERS = { ["+"] = "add_int", ["-"] = "sub_int", ["*"] = "mul_int", ["//"] = "floor_div_int",
   ["%"] = "mod_int", ["<<"] = "shift_left", [">>"] = "shift_right" }
+local BY_LITERAL = { ["//"] = "floor_div_by", ["%"] = "mod_by" } -- above 0
 local REORDERED = { ["+"] = "add_real", ["-"] = "sub_real", ["*"] = "mul_real" } -- of an accumulator
 local OF_FLOATS = { ["%"] = "mod_real", ["^"] = "pow_real" }
 local COMPARISON = { ["=="] = "eq", ["~="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "lt", [">="] = "le" }
@@ -156,12 +157,15 @@ end
 
 -- --- operators ----------------------------------------------------------------------------
 
+local OF_BOTH = { ["and"] = "&", ["or"] = "|" } -- with both sides computed
+
 --- Whether Lua takes a value for true, as 0 or 1. Numbers are true.
 local function truth(node, context)
   if node.op == "and" or node.op == "or" then
-    local own = PRECEDENCE[node.op]
-    return ("%s %s %s"):format(enclosed(own, truth(node.left, context)), C_NAME[node.op],
-      enclosed(own + 1, truth(node.right, context))), own
+    local both = choices.has_both(node) and OF_BOTH[node.op]
+    local own, least = PRECEDENCE[both or node.op], both and PRECEDENCE["=="] -- compilers warn of `a & b | c`
+    return ("%s %s %s"):format(enclosed(least or own, truth(node.left, context)), both or C_NAME[node.op],
+      enclosed(least or own + 1, truth(node.right, context))), own
   end
   if node.type ~= "bool" then return "1", PRIMARY end
   return print_node(node, context)
@@ -247,7 +251,8 @@ local function arithmetic(node, context)
       context.helpers[node.op == "//" and "shift_down" or "low_bits"] = true
       return by_power(node, exponent, context)
     end
-    local name = OF_INTEGERS[node.op]
+    local is_by_literal = node.right.kind == "number" and node.right.value > 0
+    local name = is_by_literal and BY_LITERAL[node.op] or OF_INTEGERS[node.op]
     if name and node.is_guarded then return call(name, context, node.left, divisor(node, node.right, context)) end
     if name then return call(name, context, node.left, node.right) end
     return infix(node, context)
@@ -337,7 +342,8 @@ local FUNCTIONS = {
     if node.type == "int" then
       return call("fmod_int", context, node.arguments[1], divisor(node, node.arguments[2], context))
     end
-    return function_of_floats "fmod"(node, context)
+    context.helpers.rest_of = true
+    return function_of_floats "rest_of"(node, context)
   end,
 }
 function FUNCTIONS.tointeger(node, context)

@@ -77,11 +77,25 @@ long mod_int(long a, long b) {
   const long r = a % b;
   return r != 0 && (r ^ b) < 0 ? r + b : r;
 }]] },
+  -- By literals above 0: compilers make vectors of these, and slow ones of the remainder of a signed division.
+  { "floor_div_by", {}, [[
+long floor_div_by(long a, long b) {
+  const ulong sign = a < 0 ? ~(ulong)0 : 0;
+  return (long)((((ulong)a ^ sign) / (ulong)b) ^ sign);
+}]] },
+  { "mod_by", { "floor_div_by" },
+    "long mod_by(long a, long b) { return (long)((ulong)a - (ulong)floor_div_by(a, b) * (ulong)b); }" },
   { "fmod_int", {}, "long fmod_int(long a, long b) { return b == -1 ? 0 : a % b; }" },
-  { "mod_real", {}, [[
+  { "rest_of", {}, [[
+REAL rest_of(REAL a, REAL b) { // fmod: the quotient is right or one too large, so what is left is exact
+  const REAL quotient = trunc(a / b), left = fma(-quotient, b, a), more = left + copysign(b, a);
+  if (!(fabs(quotient) < 0x1p22f & fabs(b) < INFINITY)) return fmod(a, b);
+  return copysign((left != 0) & ((left < 0) != (a < 0)) ? more : left, a);
+}]] },
+  { "mod_real", { "rest_of" }, [[
 REAL mod_real(REAL a, REAL b) {
-  const REAL r = fmod(a, b);
-  return (r > 0 ? b < 0 : r < 0 && b > 0) ? r + b : r;
+  const REAL r = rest_of(a, b);
+  return ((r > 0) & (b < 0)) | ((r < 0) & (b > 0)) ? r + b : r;
 }]] },
   { "pow_real", {}, "REAL pow_real(REAL a, REAL b) { return b == 2 ? a * a : pow(a, b); }" },
   -- Without branches: Oclgrind gets vectors of nested ones wrong.

@@ -46,6 +46,26 @@ function choices.is_free(node)
   return is_choice(node) and operations(node) <= MOST_OPERATIONS
 end
 
+local NUMBERS = { ["=="] = true, ["~="] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
+
+--- Operations of a condition that may be computed whatever stands before it; many where it may not.
+local function conditions(node)
+  if node.type ~= "bool" then return math.huge end
+  if NUMBERS[node.op] then return operations(node.left) + operations(node.right) end
+  if node.op == "not" then return conditions(node.operand) end
+  if node.op == "and" or node.op == "or" then
+    return isl_text.is_unknown(node.left) and conditions(node.left) + conditions(node.right) or math.huge
+  end
+  return 0
+end
+
+--- Whether both sides of `and` or `or` are to be computed: data alone decide whether the right one matters, and it
+-- costs little. Compilers make branches of `&&` and `||`, and of several comparisons of one number a jump table.
+function choices.has_both(node)
+  return conditions(node.right) <= MOST_OPERATIONS and conditions(node.left) < math.huge
+    and isl_text.is_unknown(node.left)
+end
+
 --- An expression in which other nodes stand for some that are always evaluated.
 -- @tparam table node
 -- @tparam function replace as for `walk.replaced`
