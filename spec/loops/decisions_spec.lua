@@ -169,6 +169,8 @@ describe("profitability", function()
     assert.near(costs.device_seconds(row, 1, 2.01e6, 1) + row.wait,
       cost(whole, call, arrays "device", { true, true, true }).seconds, 1e-9)
     assert.same({ false, false, true }, decide(whole, call, arrays "device", model).on_device)
+    assert.equal(1e5, cost(whole, call, arrays "host", { false, false, false }).rest)
+    assert.equal(0, cost(whole, call, arrays "host", { true, true, true }).rest)
     call.work[3] = 2.01e9 -- one work-item is not worth it
     assert.is_false(decide(whole, call, arrays "device", model).on_device[3])
   end)

@@ -174,7 +174,6 @@ local ERRORS = {
   { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
   { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },
   { "function(a, n) a[1][1] = #a[§n] end",
-    "a length is taken as #a[1]: rows have the same length, so any literal does" },
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
 }
 

@@ -78,6 +78,14 @@ local function check_ranks(tree, variables)
   end
 end
 
+--- What messages call a value.
+local function label_of(tree, variables, i)
+  local variable = variables[i]
+  if variable.computed then return ("'%s'"):format(variable.name) end
+  if i > #tree.parameters then return ("upvalue '%s'"):format(variable.name) end
+  return ("argument #%d '%s'"):format(i, variable.name)
+end
+
 --- What `clcompute.loops.runtime.arguments` is to know of each value.
 local function rows_of(tree, variables)
   local rows = {}
@@ -86,9 +94,8 @@ local function rows_of(tree, variables)
     variable.rank = variable.rank or is_array and variable.longest.dimension or nil
     rows[i] = { variable = variable, name = variable.name, is_array = is_array, is_index = variable.is_index,
       is_operand = variable.is_operand,
-      is_unused = not is_array and not variable.number,
-      label = i > #tree.parameters and ("upvalue '%s'"):format(variable.name)
-        or ("argument #%d '%s'"):format(i, variable.name) }
+      is_unused = not is_array and not variable.number, is_computed = variable.computed ~= nil,
+      label = label_of(tree, variables, i) }
   end
   return rows
 end
@@ -111,7 +118,8 @@ local function compile(source, given)
   check_ranks(tree, tree.scratch or {})
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
-    counters = runtime.storage.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
+    compute = runtime.computed_numbers.compile(variables), counters = runtime.storage.counters(),
+    name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
   function state.specialise(taken, target, is_flat)
     return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target,
       is_flat = is_flat }
@@ -129,18 +137,19 @@ end
 
 -- --- what is compiled ---------------------------------------------------------------------
 
---- The values of a call, and those that the captures have now.
+--- The values of a call, those that the captures have now, and those that are computed from them.
 local function values_of(state, ...)
   local values = { ... }
   for i, variable in ipairs(state.tree.captures) do
     local value, _
     if variable.is_result then
       value = { [state.options.base] = 0 }
-    else
+    elseif variable.fn then
       _, value = debug.getupvalue(variable.fn, variable.index)
     end
     values[#state.tree.parameters + i] = value
   end
+  if state.compute then state.compute(values) end
   return values
 end
 

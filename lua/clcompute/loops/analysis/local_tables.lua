@@ -192,6 +192,14 @@ local function uncovered(scop, array)
     context = isl_text.context(scop, table.concat(texts, " "), array.loops) }
 end
 
+--- Whether a condition speaks of a call's numbers alone.
+local function is_of_call(condition, loops)
+  for _, loop in ipairs(loops) do
+    if tostring(condition):find("%f[%w_]" .. loop.variable.id .. "%f[^%w_]") then return false end
+  end
+  return type(condition) == "string"
+end
+
 --- The tables of which elements may be read, or returned, that nothing was stored in.
 -- @tparam table tree
 -- @tparam table scop
@@ -202,8 +210,7 @@ function local_tables.gaps(tree, scop)
   for _, array in ipairs(made(tree)) do
     local condition = uncovered(scop, array)
     if condition ~= false then
-      local is_told = type(condition) == "string" and #array.loops == 0
-      list[#list + 1] = { array = array, condition = is_told and condition or "true" }
+      list[#list + 1] = { array = array, condition = is_of_call(condition, array.loops) and condition or "true" }
     end
   end
   return list

@@ -43,8 +43,52 @@ local function rounded(node, step)
   return ast.changed(node, { op = "//" })
 end
 
---- A bound of a loop; one that is no sum of a call's numbers, nor the least or greatest of some, as a local.
+-- What may be computed of integers before a call, beside sums: the operators that give integers.
+local OF_INTEGERS = { ["+"] = true, ["-"] = true, ["*"] = true, ["//"] = true, ["%"] = true }
+local OF_NUMBERS = { min = true, max = true, floor = true, ceil = true, tointeger = true }
+
+--- An expression without locals, where numbers of the call alone decide it; nil where others do.
+local function of_call(node, is_rounded)
+  local function is_other(part)
+    local variable = part.kind == "name" and part.variable
+    if variable and variable.role == "local" then return variable.assigned ~= nil end
+    if variable then return variable.role ~= "parameter" and variable.role ~= "capture" end
+    if part.kind == "binary" then return not OF_INTEGERS[part.op] and not (part.op == "/" and is_rounded) end
+    if part.kind == "call" then return not OF_NUMBERS[part.name] end
+    return part.kind == "index" or part.kind == "boolean" or part.op == "not" or part.op == "~"
+  end
+  if walk.find({ node }, is_other) then return nil end
+  local is_whole = true
+  local result = walk.replaced(node, function(part)
+    if part.kind ~= "name" or part.variable.role ~= "local" then return nil end
+    local definition = of_call(part.variable.definition, is_rounded)
+    is_whole = is_whole and definition ~= nil
+    return definition
+  end)
+  return is_whole and result or nil
+end
+
+--- The name of a number that is computed before a call: `w * h`; nil where data decide it.
+local function computed(self, node)
+  local is_rounded = node.kind == "call" and (node.name == "floor" or node.name == "ceil")
+  local value = of_call(node, is_rounded)
+  if not value then return nil end
+  local text = lua_text.expression(value, { name = function(variable) return variable.name end })
+  local key = lua_text.expression(value)
+  local variable = self.computed[key]
+  if not variable then
+    variable = self.variable(text, { role = "capture", loops = {}, is_capture = true, computed = value, number = node })
+    self.computed[key] = variable
+    table.insert(self.captures, variable)
+  end
+  return ast.node("name", { variable = variable }, node)
+end
+
+--- A bound of a loop; one that is no sum of a call's numbers, nor the least or greatest of some, as a number that is
+-- computed before the call, or as a local.
 local function bound_of(self, name, forms, loop, before)
+  local number = not forms and computed(self, loop[name])
+  if number then return number end
   if not forms then
     loop.irregular, loop.is_open = BOUNDS, true
     return kept(self, name, loop[name], loop, before)
@@ -184,7 +228,8 @@ end
 -- @tparam function variable makes one, of a name and fields
 -- @treturn table the tree
 function irregular.mark(tree, variable)
-  tree.body = mark_list({ origin = tree.origin, variable = variable }, tree.body)
+  local self = { origin = tree.origin, variable = variable, captures = tree.captures, computed = {} }
+  tree.body = mark_list(self, tree.body)
   return tree
 end
 

@@ -134,12 +134,6 @@ end
 function EXPRESSIONS.length(self, parsed)
   local operand = parsed.operand
   local subscripts = resolve_list(self, operand.subscripts or {})
-  for i, subscript in ipairs(subscripts) do
-    if math.type(subscript.value) ~= "integer" then
-      self:fail(operand.subscripts[i], "a length is taken as #%s[1]: rows have the same length, so any literal does",
-        operand.name)
-    end
-  end
   local array, row = array_of(self, operand)
   if array.is_made then
     self:fail(parsed, "the length of '%s', which is made here, is another one at each place: use the number that it "

@@ -298,7 +298,7 @@ end
 
 --- Makes a table's elements wide enough; a buffer's stay what they are.
 local function store(self, array, node)
-  local found = self:number(node, "an array")
+  local found = self:number(node, array.is_result and "what a function returns" or "an array")
   if found == "int" or is_float(array.element) then return end
   if array.is_buffer then
     self:fail(node, "a float cannot be stored in '%s', a buffer of %s: use math.floor or '//'", array.name,

@@ -2,10 +2,11 @@
 
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 
+local ast = require("clcompute.loops.tree").ast
 local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
 local round_kernels = require "clcompute.loops.generation.round_kernels"
-local size_of = require("clcompute.loops.tree").ast.size
+local size_of = ast.size
 local walk = require("clcompute.loops.tree").walk
 
 local launches = {}
@@ -80,9 +81,25 @@ local function store(node, target, value)
   return ("%s = %s"):format(target, value)
 end
 
+-- `x = math.max(x, e)` and `x = math.max(e, x)` without a call, which is slow: as those functions compare.
+local CHOSEN = { max = { "%s < value", "not (value < %s)" }, min = { "%s > value", "not (value > %s)" } }
+
+--- The least or greatest of what a target has and another value, as text; nil for other values.
+local function extremum(node, target)
+  local value, own = node.value, lua_text.expression(node.target)
+  if value.kind ~= "call" or not CHOSEN[value.name] or #value.arguments ~= 2 then return nil end
+  for i, argument in ipairs(value.arguments) do
+    local other = value.arguments[3 - i]
+    if lua_text.expression(argument) == own and argument.type == other.type then
+      return ("do\n  local value = %s\n  if %s then %s end\nend"):format(launches.expression(other),
+        CHOSEN[value.name][i]:format(target), store(ast.changed(node, { value = other }), target, "value"))
+    end
+  end
+end
+
 --- An assignment, as text of its target and its value.
 local function assignment(node, target, value)
-  return guard(node.target, target) .. store(node, target, value)
+  return guard(node.target, target) .. (extremum(node, target) or store(node, target, value))
 end
 
 -- --- lines --------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ end
 -- --- numbers ------------------------------------------------------------------------------
 
 local function take_number(row, value)
+  if value == nil and row.is_computed then fail(row, "it cannot be computed from such arguments") end
   if type(value) ~= "number" then fail(row, "number expected, got %s", type_name(value)) end
   if row.is_index and math.type(value) == "float" then
     local integer = math.tointeger(value)
@@ -213,7 +214,7 @@ local LETTER = { int = "i", float = "f" }
 
 --- Takes the values of a call.
 -- @tparam table rows for each value: `variable`, `name`, `label` (what messages call it), `is_array`, `is_index`,
--- `is_operand`, `is_unused`
+-- `is_operand`, `is_unused`, `is_computed`
 -- @tparam table values
 -- @tparam integer base the index of a table's first element
 -- @tparam table is_written by variable

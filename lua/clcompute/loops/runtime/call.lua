@@ -13,6 +13,7 @@ local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
+local lua_text = require("clcompute.loops.tree").lua_text
 local plans = require("clcompute.loops.tree").plan
 local storage = require "clcompute.loops.runtime.storage"
 local tuning = require "clcompute.tuning"
@@ -160,14 +161,14 @@ local function print_checks(lines, variables, own)
 end
 
 --- The judgement by the numbers and sizes of the call, and the memory of those that were short.
-local function print_judgement(lines, ids, latest, results)
+local function print_judgement(lines, ids, latest, further)
   local fields, known = {}, { "is_known" }
   for i, id in ipairs(ids) do
     fields[i] = ("%s = %s"):format(id, id)
     known[i + 1] = ("%s == %s"):format(id, latest[i])
   end
   add(lines, "if %s then return true end", table.concat(known, " and "))
-  for _, id in ipairs(results) do fields[#fields + 1] = ("%s = 1"):format(id) end
+  table.move(further, 1, #further, #fields + 1, fields)
   add(lines, "local values = with_sizes({ %s })", table.concat(fields, ", "))
   add(lines, "if fails(values) or may_fail(values) or leaves_rows(values) then return false end")
   add(lines, "if estimate(values).total >= limit then return false end")
@@ -179,18 +180,24 @@ end
 --- Whether a function takes values from around it.
 local function has_upvalues(tree)
   for _, variable in ipairs(tree.captures) do
-    if not variable.is_result then return true end
+    if not variable.is_result and not variable.computed then return true end
   end
   return false
 end
 
---- The names of the sizes of what a function returns, which are 1.
-local function results_of(spec, parameters)
-  local ids = {}
+local IDS = { name = function(variable) return variable.id end,
+  length = function(node) return ast.size(node.array, node.dimension) end }
+
+--- What else there is, as fields of a table: the sizes of what a function returns, which are 1, and computed numbers.
+local function further_of(state, spec)
+  local fields = {}
   for _, name in ipairs(spec.names) do
-    if name.argument > parameters then ids[#ids + 1] = name.id end
+    local computed = state.variables[name.argument].computed
+    if name.argument > #state.tree.parameters then
+      fields[#fields + 1] = ("%s = %s"):format(name.id, computed and lua_text.expression(computed, IDS) or 1)
+    end
   end
-  return ids
+  return fields
 end
 
 --- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
@@ -213,7 +220,7 @@ function call.shortcut(state)
   add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
   add(lines, "return function(%s)", table.concat(parameters, ", "))
   print_checks(lines, state.tree.parameters, spec.own)
-  print_judgement(lines, ids, latest, results_of(spec, #parameters))
+  print_judgement(lines, ids, latest, further_of(state, spec))
   add(lines, "end")
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement

@@ -110,7 +110,7 @@ local AGAIN = 2 -- of them, of one that is timed once more
 local DOUBTED = 24 -- calls after those, until the first doubt
 local HARDLY_LONGER = 0.6 -- the share of what it took that would be enough
 local COPIES = 0 -- their index among the nests
-costs.REST = 0 -- that of what is Lua in any case
+costs.REST = 0 -- that of what is Lua beside nests
 
 --- The memory of one function, kinds of arguments and device.
 function costs.new_memory()
@@ -219,8 +219,8 @@ local function learn_lua(memory, verdict, spent)
       note(memory.lua, index, figures.work[index], spent[index] / modelled)
     end
   end
-  if spent[costs.REST] > 0 and figures.rest > 0 then
-    note(memory.lua, costs.REST, figures.rest, spent[costs.REST] / (figures.rest * costs.HOST.operation))
+  if spent[costs.REST] > 0 and verdict.rest > 0 then
+    note(memory.lua, costs.REST, verdict.rest, spent[costs.REST] / (verdict.rest * costs.HOST.operation))
   end
 end
 

@@ -90,6 +90,7 @@ local function postpone_build(spec, verdict, place, seconds, is_kept)
     profitability.time(seconds), is_kept and "it is in the cache" or "it is not in the cache",
     profitability.time(place.gained))
   waiting.seconds, waiting.bytes, waiting.copy_seconds = cost.seconds, cost.bytes, cost.copy_seconds
+  waiting.rest = cost.rest
   for _, field in ipairs { "figures", "lua_seconds", "device_seconds", "copies", "all_bytes", "in_lua" } do
     waiting[field] = verdict[field]
   end

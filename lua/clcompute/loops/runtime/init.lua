@@ -5,6 +5,7 @@
 return {
   arguments = require "clcompute.loops.runtime.arguments",
   call = require "clcompute.loops.runtime.call",
+  computed_numbers = require "clcompute.loops.runtime.computed_numbers",
   costs = require "clcompute.loops.runtime.costs",
   decision = require "clcompute.loops.runtime.decision",
   kernel_target = require "clcompute.loops.runtime.kernel_target",

@@ -25,15 +25,11 @@ local MEASURED = 1.0 -- of it, where both were measured
 -- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
 -- corrected them; `model`, the same fields, what the model says; `launches`, `has_rounds`, `work`, `items`, `row`,
--- `memory`, `total` (statements of the call); of what is Lua in any case `rest`, the operations, and `operation`,
--- seconds for one
+-- `memory`, `total` (statements of the call)
 function profitability.figures(numbers, row, memory)
-  local rest = 0
-  for _, operations in pairs(numbers.rest) do rest = rest + operations end
-  local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
   local passes, waits = numbers.passes or {}, numbers.waits or {}
-  local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
-    total = numbers.total, operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
+  local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items,
+    total = numbers.total, has_rounds = numbers.has_rounds, row = row, memory = memory,
     model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
@@ -130,15 +126,15 @@ end
 -- "nowhere")
 -- @tparam table on_device by index of the nest
 -- @tparam table figures of the same numbers
--- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model), `runs`: the
--- nests and parts of Lua that run, also as keys
+-- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model), `rest`: the
+-- operations of Lua beside nests, `runs`: the nests and parts of Lua that run, also as keys
 function profitability.cost(plan, numbers, arrays, on_device, figures)
   local walk = count_copies(plan, numbers, arrays, on_device, figures.row)
-  local seconds, is_used = 0.0, false
+  local seconds, rest, is_used = 0.0, 0, false
   for _, part in ipairs(walk.runs) do
     local index = part.index
     if part.kind == "lua" then
-      seconds = seconds + numbers.rest[part] * figures.operation
+      rest = rest + numbers.rest[part]
     else
       is_used = is_used or on_device[index] and numbers.launches[index] > 0
       seconds = seconds + figures[on_device[index] and "device" or "lua"][index]
@@ -146,8 +142,9 @@ function profitability.cost(plan, numbers, arrays, on_device, figures)
   end
   if is_used then walk.copy_seconds = walk.copy_seconds + figures.row.wait end
   local factor = figures.memory and costs.copy_factor(figures.memory, walk.bytes) or 1
-  return { seconds = seconds + walk.copy_seconds * factor, copies = walk.copies, bytes = walk.bytes,
-    copy_seconds = walk.copy_seconds, runs = walk.runs }
+  local of_rest = figures.memory and costs.factor(figures.memory, "lua", costs.REST, rest) or 1
+  return { seconds = seconds + rest * costs.HOST.operation * of_rest + walk.copy_seconds * factor,
+    copies = walk.copies, bytes = walk.bytes, copy_seconds = walk.copy_seconds, rest = rest, runs = walk.runs }
 end
 
 -- --- the model ----------------------------------------------------------------------------
@@ -216,7 +213,7 @@ local function by_model(plan, numbers, arrays, figures, standing, preset)
   for index, kernel in ipairs(plan.kernels) do on_device[index] = on_device[index] and best.runs[kernel] == true end
   return { on_device = on_device, seconds = best.seconds, lua_seconds = in_lua.seconds,
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = best.bytes, all_bytes = on_all.bytes,
-    copy_seconds = best.copy_seconds, in_lua = in_lua, reasons = {} }
+    copy_seconds = best.copy_seconds, rest = best.rest, in_lua = in_lua, reasons = {} }
 end
 
 -- --- the paper ----------------------------------------------------------------------------
@@ -274,8 +271,8 @@ end
 -- @tparam ?table standing the choice made before for calls like this, by index
 -- @tparam ?table preset the choice that "model" is to make
 -- @treturn table `on_device` and `reasons` (where there are any but figures) by index, `figures`; of "model" also
--- `lua_seconds`, `device_seconds`, `copies` and `all_bytes` (all on the device), `seconds`, `bytes` and `copy_seconds`
--- of the choice, and `in_lua`, the cost of all in Lua
+-- `lua_seconds`, `device_seconds`, `copies` and `all_bytes` (all on the device), `seconds`, `bytes`, `copy_seconds` and
+-- `rest` of the choice, and `in_lua`, the cost of all in Lua
 function profitability.decide(plan, numbers, arrays, figures, options, standing, preset)
   local fixed, verdict
   if options.force ~= nil then fixed = options.force elseif options.heuristics == "none" then fixed = true end
