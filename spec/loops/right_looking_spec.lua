@@ -68,6 +68,17 @@ describe("an elimination", function()
     assert.equal(3 * (N - 1) - 1, wide:stats().launches)
   end)
 
+  it("has each second row where only such are computed", function()
+    for _, body in ipairs {
+      "for k = 1, j - 1 do a[j][j] = a[j][j] - a[j][k] * a[j][k] / 9 end; %s a[i][j] = a[i][j] - a[i][k] * a[j][k] / 9",
+      "b[j][j] = b[j][j] / 2; %s b[i][j] = b[i][j] - a[i][k] * b[j][k] / 9",
+    } do
+      body = body:format "for i = j + 1, n, 2 do for k = 1, j - 1 do" .. " end; a[i][j] = a[i][j] / 2 end"
+      local _, wide = compare(("function(a, b, n) for j = 1, n do %s end end"):format(body))
+      assert.matches("nest_2", wide:source())
+    end
+  end)
+
   it("leaves locals that are more than that", function()
     for _, parts in ipairs { { " + a[i][j]", "a[i][j]" }, { "", "a[i][j] + 1" } } do
       local _, wide = compare(LU:format(table.unpack(parts)), 1)

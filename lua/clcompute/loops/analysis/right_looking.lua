@@ -123,7 +123,7 @@ end
 --- Lets a loop do what stands before it where that is its pass before the first one: the diagonal of a triangle.
 local function with_diagonal(nodes, row)
   local loop, before = nodes[#nodes], table.move(nodes, 1, #nodes - 1, 1, {})
-  if #before == 0 or not are_plain(before) or loop.kind ~= "for" then return nodes end
+  if #before == 0 or not are_plain(before) or loop.kind ~= "for" or loop.step ~= 1 then return nodes end
   if affine.distance(loop.from, bounds.name(row.variable)) ~= 1 or affine.distance(loop.to, row.to) ~= 0
     or not are_plain(loop.body) then return nodes end
   local pass = clone.statements(loop.body, { [loop.variable] = bounds.name(row.variable) })
@@ -134,7 +134,8 @@ end
 -- in memory: so are work-items then.
 local function by_rows(loop)
   local inner = loop.body[1]
-  local distance = #loop.body == 1 and inner.kind == "for" and affine.distance(inner.from, bounds.name(loop.variable))
+  local is_nest = #loop.body == 1 and inner.kind == "for" and inner.step == 1
+  local distance = is_nest and affine.distance(inner.from, bounds.name(loop.variable))
   if not distance or affine.distance(inner.to, loop.to) ~= 0 or not are_plain(inner.body) then return loop end
   for _, node in ipairs(inner.body) do
     if walk.mentions(node.target.subscripts[#node.target.subscripts], inner.variable) then return loop end
