@@ -211,6 +211,8 @@ int clc_callkernel(lua_State *L, int has_event);
 
 /* The same without an event, for a compiled function, whose infinities are those of Lua. */
 int clc_callcompiled(lua_State *L);
+
+/* cover(range, group, n, ...): sets a prepared range for a launch, in which n are covered. */
 int clc_coverrange(lua_State *L);
 
 /* k:capture(range, ...): the same, and what it printed. */

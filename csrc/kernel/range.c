@@ -165,9 +165,9 @@ static int clc_range(lua_State *L) {
   return 1;
 }
 
-/* cover(range, group, n, ...): the prepared range, which nobody else has, with whole groups over n
-   work-items of each dimension, those of dimension 0 so large. A table for each launch would take
-   longer, to make and to read. */
+/* cover(range, group, n, ...): sets a prepared range, which nobody else may have, to whole groups
+   over n work-items of each dimension; `group` is their size in dimension 0. A table for each
+   launch would take longer, to make and to read. */
 int clc_coverrange(lua_State *L) {
   Prepared *p = test_prepared(L, 1);
   luaL_argexpected(L, p != NULL, 1, "prepared range");
