@@ -19,6 +19,17 @@ local ERRORS = {
   { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(n) local §t = {} return t end", "nothing is stored in 't'" },
+  { "function(n) local §t = {} for i = 1, n do t[i][1] = i end end",
+    "'t' has no rows: make them by t[i] = {}" },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} end §t[1] = { 2 } return t end",
+    "a row of 't' is made here that may be there already: store in its elements" },
+  { "function(n) local t = {} for i = 1, n do for j = 1, n do §t[i] = { j } end end return t end",
+    "a row of 't' is made here that may be there already: store in its elements" },
+  { "function(a, n) local t = {} for i = 1, n do if a[i] > 0 then §t[i] = { i } end end return t end",
+    "a row of 't' is made only if a condition holds: make all rows" },
+  { "function(a, b, n)\nfor t = 1, n do a[1] = b[1] a, b = b, a end\nfor t = 1, n do a[1] = b[1] a, b = b, a end\n"
+    .. "§for t = 1, n do a[1] = b[1] a, b = b, a end\nend",
+    "arrays change places at the ends of more than 2 loops, one behind the other" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 1 t[m] = a[i] end return t end", "how long 't' gets is "
     .. "not known before a call, as data say where it is stored: pass it as an argument" },
   { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
@@ -173,7 +184,6 @@ local ERRORS = {
   { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local, not an array: index the parameter itself" },
   { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
   { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },
-  { "function(a, n) a[1][1] = #a[§n] end",
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
 }
 

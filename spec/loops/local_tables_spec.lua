@@ -192,11 +192,74 @@ helper.describe_each("a function that makes tables", function(device)
     local compiled <close> = assert(loops.compile(read, { device = device, force = true }))
     assert.equal(7.0, compiled({ 7.0 }, 1))
     helper.raises("attempt to perform arithmetic on a nil value", compiled, { 1.0, 2.0, 3.0 }, 3)
+    local function some(x, n)
+      local t = {}
+      for i = 1, n do
+        if x[i] > 1 then t[i] = x[i] end
+      end
+      return t
+    end
+    local filled <close> = assert(loops.compile(some, { device = device, force = true }))
+    assert.same({ 2.0, 3.0 }, filled({ 2.0, 3.0 }, 2))
+    assert.same({ [2] = 3.0 }, filled({ 1.0, 3.0 }, 2))
+    local function seen(x, n)
+      for i = 1, n do
+        local t = {}
+        if x[i] > 1 then t[1] = x[i] end
+        x[i] = t[1] == 2 and 1.0 or 0.0
+      end
+    end
+    local anew <close> = assert(loops.compile(seen, { device = device }))
+    helper.raises("elements of 't', which each pass makes anew, may be read before anything is stored in them", anew,
+      { 2.0, 1.0 }, 2)
     local ragged <close> = assert(loops.compile(triangle, { device = device, force = true }))
     assert.same({ { 1.0 }, { 1.0, 2.0 } }, ragged({ 1.0, 2.0 }, 2))
     assert.equal(0, ragged:stats().launches)
     assert.matches("elements of 't', which it makes, may be read or returned without", ragged:explain(), 1, true)
     helper.raises("'t': element t[1][2] is no number but a nil", ragged, device:buffer({ 1.0, 2.0 }, "double"), 2)
+  end)
+
+  it("has rows without elements", function()
+    local function rows(x, n, m)
+      local t = {}
+      for i = 1, n do
+        t[i] = {}
+        for j = 1, m do t[i][j] = x[i] end
+      end
+      return t
+    end
+    local function above(x, n)
+      local t = {}
+      for i = 1, n do
+        t[i] = {}
+        for j = i + 1, n do t[i][j - i] = x[j] end
+      end
+      return t
+    end
+    for _, force in ipairs { true, false } do
+      local compiled <close> = assert(loops.compile(rows, { device = device, force = force }))
+      assert.same({ {}, {} }, compiled({ 1.0, 2.0 }, 2, 0))
+      assert.same({}, compiled({ 1.0, 2.0 }, 0, 2))
+      local ragged <close> = assert(loops.compile(above, { device = device, force = force }))
+      assert.same({ { 2.0, 3.0 }, { 3.0 }, {} }, ragged({ 1.0, 2.0, 3.0 }, 3))
+    end
+  end)
+
+  it("has as many elements as a loop over a product of numbers stores", function()
+    local function filled(x, h, w)
+      local t, n = {}, h * w
+      for i = 1, n do t[i] = -1 end
+      for i = 1, n // h do t[i] = i end
+      for i = 1, math.floor(#x / 2) do t[i] = x[i] end
+      return t
+    end
+    for _, force in ipairs { true, false } do
+      local compiled <close> = assert(loops.compile(filled, { device = device, force = force }))
+      assert.same({ 7, 8, 3, -1, -1, -1 }, compiled({ 7, 8, 9, 10, 11 }, 2, 3))
+      assert.same({ 1, 2 }, compiled({}, 1, 2))
+      helper.raises("argument #3 'w': number expected, got nil", compiled, {}, 1)
+      helper.raises("'h * w': it is used in bounds or subscripts, so an integer is expected", compiled, {}, 1.5, 1)
+    end
   end)
 
   it("raises an error at an index beyond its table", function()
@@ -243,7 +306,18 @@ helper.describe_each("two arrays change places at the end of a loop", function(d
     return x, y
   end
 
-  for name, f in pairs { ["arguments, which a local function sees"] = smooth, ["tables"] = distance_of_rows,
+  local function bounds_that_change(a, b, n, steps)
+    local last = steps
+    for _ = steps - 2, last do
+      for i = 1, n do b[i] = a[i] / 2 end
+      last = last - 1
+      a, b = b, a
+    end
+    return a, last
+  end
+
+  for name, f in pairs { ["bounds that passes change"] = bounds_that_change,
+    ["arguments, which a local function sees"] = smooth, ["tables"] = distance_of_rows,
     ["tables that are returned"] = twice } do
     it("and do what they do in Lua: " .. name, function()
       for _, options in ipairs { { force = true }, { force = false }, { force = true, target = "gpu" } } do

@@ -97,7 +97,7 @@ local function may_take_memory(unit, job, thrift)
 end
 
 --- Tables that the function makes. One of which elements are read that nothing was stored in has nil there: such calls
--- run in Lua.
+-- run in Lua, where a table of each pass would have what other passes stored.
 local function local_tables(unit, job)
   unit.gaps = {}
   if not unit.tree.scratch then return end
@@ -109,7 +109,8 @@ local function local_tables(unit, job)
       :format(vague.name))
   end
   for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
-    unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition) }
+    unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition),
+      is_of_pass = #gap.array.loops > 0 }
   end
 end
 
@@ -239,6 +240,27 @@ local function leaves_row(check, tree)
   return not check.is_last or check.access.node.checked ~= nil or tree.scratch ~= nil
 end
 
+--- The sizes of the rows of flat arrays that a call is given.
+local function sizes_of_rows(unit)
+  local ids = {}
+  for _, variable in pairs(unit.own) do
+    local is_given = variable.pitches and not variable.is_made
+    for d = 2, is_given and variable.rank or 1 do ids[#ids + 1] = ast.size(variable, d) end
+  end
+  return ids
+end
+
+--- Whether a row of a flat array is left, or none has an element: the matrix has none then, but the array has.
+local function leaving_rows(unit, checks)
+  local find, ids = fitting(unit, analysis.bounds.compile(checks)), sizes_of_rows(unit)
+  return function(values)
+    for _, id in ipairs(ids) do
+      if values[id] < 1 then return true end
+    end
+    return find(values)
+  end
+end
+
 --- The checks of accesses that happen for certain, of accesses that happen where data say so, and of those that leave
 -- the rows of a flat array.
 local function bounds(unit)
@@ -254,8 +276,9 @@ local function bounds(unit)
     table.insert(is_inner and inner or check.certain and certain or uncertain, check)
     if not check.certain and may_grow(check) then check.access.node.is_stored = true end -- Lua looks at it then
   end
-  unit.leaves_rows = fitting(unit, analysis.bounds.compile(inner))
-  if not checks and has_matrices(unit) then unit.leaves_rows = function() return true end end -- nobody knows
+  unit.leaves_rows = leaving_rows(unit, inner)
+  unit.has_rows = has_matrices(unit)
+  if not checks and unit.has_rows then unit.leaves_rows = function() return true end end -- nobody knows
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
   unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
@@ -459,7 +482,7 @@ local PASSES = {
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
-  { "bounds", bounds }, -- fails, may_fail and leaves_rows, functions of a call's numbers that return a check; is_fenced
+  { "bounds", bounds }, -- fails, may_fail, leaves_rows: functions of a call's numbers; is_fenced; has_rows
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many

@@ -257,12 +257,13 @@ function isl_text.subscript(scop, access, dimension, formulas)
     all_of(access.statement.constraints, access.guard, formulas or {})))
 end
 
---- One subscript of an access in all passes of some of the loops around, whatever else holds.
-function isl_text.subscript_in(scop, access, dimension, loops)
-  local formulas = {}
-  for i, loop in ipairs(loops) do formulas[i] = isl_text.range(loop) end
-  return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],
-    all_of(formulas)))
+--- A subscript in all passes of some loops, whatever else holds.
+function isl_text.subscript_in(scop, subscript, loops)
+  local names, formulas = {}, {}
+  for i, loop in ipairs(loops) do names[i], formulas[i] = loop.variable.id, isl_text.range(loop) end
+  local form = affine.of(subscript)
+  return with_parameters(scop, ("{ R[%s] -> [%s] : %s }"):format(table.concat(names, ", "),
+    form_text { constant = form.constant - scop.base, terms = form.terms }, all_of(formulas)))
 end
 
 --- When a statement runs: position, loop variable, position, ..., position, filled up with zeros.

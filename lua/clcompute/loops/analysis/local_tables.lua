@@ -114,31 +114,37 @@ local function writes_of(scop, array)
   return list
 end
 
---- The loops around a write that its subscripts up to a dimension speak of, and those that bounds of these speak of.
-local function loops_of(write, d)
+--- The loops that subscripts speak of, and those that bounds of these speak of.
+local function loops_of(subscripts)
   local is_meant, list = {}, {}
-  local function add(nodes)
-    for _, loop in ipairs(write.statement.loops) do
-      local function is_own(part) return part.variable == loop.variable end
-      if not is_meant[loop] and walk.find(nodes, is_own) then
-        is_meant[loop] = true
-        add { loop.from, loop.to }
-      end
-    end
+  local function add(part)
+    local loop = part.kind == "name" and part.variable.loop
+    if not loop or is_meant[loop] then return end
+    is_meant[loop], list[#list + 1] = true, loop
+    walk.nodes({ loop.from, loop.to }, add)
   end
-  add { table.unpack(write.node.subscripts, 1, d) }
-  for _, loop in ipairs(write.statement.loops) do list[#list + 1] = is_meant[loop] and loop or nil end
+  walk.nodes(subscripts, add)
   return list
 end
 
---- The length of a dimension, as a text of Lua; nil where the budget is exceeded. There are rows without elements.
-local function size_of(scop, writes, d, rank)
-  local rows, parts = {}, { "0" }
-  for i, write in ipairs(writes) do
-    local map = d == rank and isl_text.subscript(scop, write, d)
-      or isl_text.subscript_in(scop, write, d, loops_of(write, d))
+--- The questions how large a subscript gets: of elements that are stored, and of rows that are made, which may have no
+-- elements.
+local function questions_of(scop, array, writes, d)
+  local maps, rows = {}, {}
+  for i, write in ipairs(writes) do maps[i] = isl_text.subscript(scop, write, d) end
+  for _, row in ipairs(array.rows) do
+    local subscript = row.subscripts[d]
+    maps[#maps + 1] = subscript and isl_text.subscript_in(scop, subscript, loops_of { subscript })
+  end
+  for i, map in ipairs(maps) do
     rows[i] = { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true }
   end
+  return rows
+end
+
+--- The length of a dimension, as a text of Lua; nil where the budget is exceeded.
+local function size_of(scop, array, writes, d)
+  local rows, parts = questions_of(scop, array, writes, d), { "0" }
   local answers = require "clcompute.poly".extremes { questions = rows, budget = BUDGET }
   for _, answer in ipairs(answers or {}) do
     if answer.condition then
@@ -157,7 +163,7 @@ function local_tables.measure(tree, scop)
     array.sizes = {}
     local writes = writes_of(scop, array)
     for d = 1, array.pitches and 1 or array.rank do -- of further dimensions the pitches tell
-      array.sizes[d] = #writes > 0 and size_of(scop, writes, d, array.rank) or nil
+      array.sizes[d] = #writes > 0 and size_of(scop, array, writes, d) or nil
       if not array.sizes[d] then return array end
     end
   end
@@ -176,14 +182,14 @@ end
 
 --- The condition under which an element may be read or returned that nothing was stored in, as `clcompute.poly` has it.
 local function uncovered(scop, array)
-  local rows, texts, outer = {}, {}, #array.loops
-  local accesses = scops.accesses_in(scop, array.loops[outer])
-  for _, access in ipairs(accesses) do
-    if access.variable == array and (access.must or not access.write) then
-      local map = isl_text.access(scop, access, outer, inside(access))
-      texts[#texts + 1] = map
-      rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
-    end
+  local rows, texts, outer, own = {}, {}, #array.loops, {}
+  for _, access in ipairs(scops.accesses_in(scop, array.loops[outer])) do
+    if access.variable == array then own[#own + 1] = access end
+  end
+  for _, access in ipairs(scops.sure(own, array.is_returned)) do
+    local map = isl_text.access(scop, access, outer, inside(access))
+    texts[#texts + 1] = map
+    rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
   end
   if #rows == 0 then return "true" end -- all are stored where data say
   local extent = array.is_returned and isl_text.extent(scop, array) or nil -- Lua's would have no such elements

@@ -115,6 +115,7 @@ end
 -- one does not speak of: more than it does, but isl has less to look at.
 local function on_line(access)
   local first, constraints = access.subscripts[1], {}
+  if not first then return access end -- of a number, which is at no place
   local function is_elsewhere(text)
     for _, loop in ipairs(access.statement.loops) do
       local name = "%f[%w_]" .. loop.variable.id .. "%f[^%w_]"

@@ -111,6 +111,7 @@ end
 
 local function add_statement(result, around, kind, node, list)
   local statement = { name = "S" .. #result.statements + 1, kind = kind, node = node, loops = around.loops,
+    doubts = around.doubts,
     constraints = around.constraints, places = extended(around.places, next_position(around)), accesses = list }
   for _, access in ipairs(list) do access.statement = statement end
   result.statements[#result.statements + 1] = statement
@@ -145,6 +146,7 @@ visitors["for"] = function(result, around, node)
   visit_body(result, inside(around, {
     loops = extended(around.loops, node), constraints = extended(around.constraints, isl_text.range(node)),
     certain = around.certain and not node.irregular,
+    doubts = node.irregular and extended(around.doubts, node) or around.doubts,
     places = extended(around.places, next_position(around)), counter = { position = -1 },
   }), node.body)
 end
@@ -157,12 +159,14 @@ end
 
 visitors["if"] = function(result, around, node)
   for _, arm in ipairs(node.arms) do
-    local certain = around.certain and isl_text.is_exact(arm.condition)
+    local is_exact = isl_text.is_exact(arm.condition)
+    local certain = around.certain and is_exact
     add_condition(result, around, arm.condition)
     visit_body(result, inside(around, {
-      constraints = extended(around.constraints, isl_text.necessary(arm.condition)), certain = certain }), arm.body)
-    around = inside(around, {
-      constraints = extended(around.constraints, isl_text.necessary_not(arm.condition)), certain = certain })
+      constraints = extended(around.constraints, isl_text.necessary(arm.condition)), certain = certain,
+      doubts = is_exact and around.doubts or extended(around.doubts, arm) }), arm.body)
+    around = inside(around, { constraints = extended(around.constraints, isl_text.necessary_not(arm.condition)),
+      certain = certain, doubts = is_exact and around.doubts or extended(around.doubts, arm.body) })
   end
   if node.otherwise then visit_body(result, around, node.otherwise) end
 end
@@ -191,6 +195,22 @@ local function write_texts(result)
       access.map = isl_text.access(result, access, 0)
     end
   end
+end
+
+--- Of some accesses those that read, and those that store whenever the innermost part of the program runs that data
+-- decide and that is around all of them; with `is_read_behind`, in any case.
+function scop.sure(accesses, is_read_behind)
+  local common, list = not is_read_behind and accesses[1] and accesses[1].statement.doubts or {}, {}
+  for _, access in ipairs(accesses) do
+    local doubts, count = access.statement.doubts, 0
+    while count < #common and doubts[count + 1] == common[count + 1] do count = count + 1 end
+    common = table.move(common, 1, count, 1, {})
+  end
+  for _, access in ipairs(accesses) do
+    local is_sure = #access.statement.doubts == #common and is_placed(access.node)
+    if not access.write or is_sure then list[#list + 1] = access end
+  end
+  return list
 end
 
 --- The accesses in a statement, and how many loops are around it.
@@ -234,8 +254,8 @@ end
 function scop.extract(tree)
   local result = { tree = tree, base = tree.base or 1, loops = {}, statements = {}, depth = 0 }
   result.parameters = isl_text.parameters(tree)
-  visit_body(result, { loops = {}, constraints = {}, places = {}, certain = true, counter = { position = -1 } },
-    tree.body)
+  visit_body(result, { loops = {}, constraints = {}, places = {}, certain = true, doubts = {},
+    counter = { position = -1 } }, tree.body)
   write_texts(result)
   result.numbers = isl_text.numbers(result)
   return result

@@ -185,8 +185,9 @@ local function agree(twins)
 end
 
 local function as_flat(node)
+  if not node.array or node.array.is_made then return end
+  node.array.pitches = nil
   if node.kind == "index" then node.in_rows = nil end
-  if node.array then node.array.pitches = nil end
 end
 
 --- A length is that of the flat array, which is none of the matrix's.
@@ -228,14 +229,13 @@ local function remove_useless(nodes, is_used)
   return has_removed
 end
 
---- Makes matrices of the arrays of a copied tree, or flat ones where two arrays are one that do not agree.
+--- Makes matrices of the arrays of a copied tree, or flat ones where two arrays are one that do not agree; tables that
+-- the function makes are matrices in any case, whose length is not known otherwise.
 -- @tparam table tree
 -- @tparam table twins of arrays that are another one, which
 -- @tparam ?boolean is_flat whether to make flat ones
 function delinearising.apply(tree, twins, is_flat)
-  if is_flat or not agree(twins) then
-    return walk.nodes(tree.body, as_flat)
-  end
+  if is_flat or not agree(twins) then walk.nodes(tree.body, as_flat) end
   local has_rows = false
   for _, list in ipairs { tree.parameters, tree.captures, tree.scratch or {} } do
     for _, variable in ipairs(list) do

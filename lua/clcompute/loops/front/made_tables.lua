@@ -8,7 +8,6 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
-local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
 local made_tables = {}
@@ -20,9 +19,38 @@ local made_tables = {}
 -- @tparam table token
 -- @treturn table the variable
 function made_tables.declare(self, token)
-  local variable = self:declare(token, { role = "array", use = token, is_made = true })
+  local variable = self:declare(token, { role = "array", use = token, is_made = true, rows = {} })
+  self.branches_at[variable] = self.branches
   self.made[#self.made + 1] = variable
   return variable
+end
+
+--- Whether one row may be another one: no subscript is another number.
+local function may_be_same(row, other)
+  if #row.subscripts ~= #other.subscripts then return false end
+  for d, subscript in ipairs(row.subscripts) do
+    local value, of_other = subscript.value, other.subscripts[d].value
+    if value and of_other and value ~= of_other then return false end
+  end
+  return true
+end
+
+--- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
+-- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
+function made_tables.note_row(self, array, subscripts, parsed)
+  local row = ast.node("index", { array = array, subscripts = self.resolver.copied(subscripts) }, parsed)
+  local is_anew = false
+  for depth = #array.loops + 1, #self.loops do
+    local variable = self.loops[depth].variable
+    is_anew = is_anew or not walk.find(subscripts, function(part) return part.variable == variable end)
+  end
+  for _, other in ipairs(array.rows) do is_anew = is_anew or may_be_same(row, other) end
+  if is_anew then
+    self:fail(parsed, "a row of '%s' is made here that may be there already: store in its elements", array.name)
+  elseif self.branches > self.branches_at[array] then
+    self:fail(parsed, "a row of '%s' is made only if a condition holds: make all rows", array.name)
+  end
+  table.insert(array.rows, row)
 end
 
 --- Stores the items of braces in elements of an array.
@@ -36,6 +64,7 @@ function made_tables.fill(self, array, subscripts, parsed, into)
     local own = self.resolver.copied(subscripts)
     own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
     if item.kind == "table" then
+      made_tables.note_row(self, array, own, item)
       made_tables.fill(self, array, own, item, into)
     else
       self.resolver.indexed(self, array, item, #own)
@@ -44,23 +73,6 @@ function made_tables.fill(self, array, subscripts, parsed, into)
         target = self:node("index", item, { array = array, subscripts = own }) })
     end
   end
-end
-
---- Refuses a row that takes the place of another one: in each pass of a loop that its subscripts do not speak of, or by
--- a second statement.
-function made_tables.note_row(self, array, subscripts, parsed)
-  local texts = {}
-  for d, subscript in ipairs(subscripts) do texts[d] = lua_text.expression(subscript) end
-  local key, is_anew = table.concat(texts, ", "), false
-  for depth = #array.loops + 1, #self.loops do
-    local variable = self.loops[depth].variable
-    is_anew = is_anew or not walk.find(subscripts, function(part) return part.variable == variable end)
-  end
-  self.rows[array] = self.rows[array] or {}
-  if is_anew or self.rows[array][key] then
-    self:fail(parsed, "a row of '%s' is made here that is there already: store in its elements", array.name)
-  end
-  self.rows[array][key] = true
 end
 
 --- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
@@ -157,8 +169,10 @@ local function shift(tree, array, elements, d)
   end
   if least == tree.base then return end
   array.is_shifted = true
-  for _, element in ipairs(elements.all) do
-    element.subscripts[d] = bounds.plus(element.subscripts[d], tree.base - least)
+  for _, list in ipairs { elements.all, array.rows } do
+    for _, element in ipairs(list) do
+      element.subscripts[d] = element.subscripts[d] and bounds.plus(element.subscripts[d], tree.base - least)
+    end
   end
 end
 
@@ -175,6 +189,7 @@ end
 local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
+  if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
   if #elements.stored == 0 then
     fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
   end

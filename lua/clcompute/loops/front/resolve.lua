@@ -226,8 +226,9 @@ end
 
 --- A block that ends the function, in whatever other one it stands.
 function STATEMENTS.rest(self, parsed, into)
-  self.ends = true
+  self.ends, self.exchanges = true, self.exchanges + 1
   STATEMENTS["do"](self, parsed, into)
+  self.exchanges = self.exchanges - 1
 end
 
 --- A block in which two names mean each other's arrays, also in functions that are called there.
@@ -429,10 +430,11 @@ STATEMENTS["if"] = function(self, parsed, into)
     local before = i == 1 and into or nil
     self.ends = false -- a function that is called there
     local condition = self:evaluating(before, before, resolve_expression, arm.condition)
-    self.ends = ends
+    self.ends, self.branches = ends, self.branches + 1
     arms[i] = ast.node("arm", { condition = condition, body = resolve_block(self, arm.body) }, arm)
   end
   local otherwise = parsed.otherwise and resolve_block(self, parsed.otherwise)
+  self.branches = self.branches - #parsed.arms
   into[#into + 1] = self:node("if", parsed, { arms = arms, otherwise = otherwise })
 end
 

@@ -13,6 +13,8 @@ local inlining = require "clcompute.loops.front.inlining"
 
 local swaps = {}
 
+local MOST = 2 -- loops one behind the other: what follows each stands twice
+
 -- --- which loops -------------------------------------------------------------------------------
 
 local function is_name(parsed, text)
@@ -98,6 +100,9 @@ function swaps.unrolled(self, block, at)
   local loop = block[at]
   local names = names_of(self, loop)
   if not names then return nil end
+  if self.exchanges >= MOST then
+    self:fail(loop, "arrays change places at the ends of more than %d loops, one behind the other", MOST)
+  end
   local function node(kind, fields) return ast.parsed(kind, fields, loop) end
   local function number(value) return node("number", { value = value }) end
   local function binary(op, left, right) return node("binary", { op = op, left = left, right = right }) end

@@ -435,6 +435,18 @@ local function made_of(state, spec, arrays)
   return made
 end
 
+local FILL = "pass it as an argument"
+
+--- Refuses a call in which elements of a table of each pass may be read that have no value.
+local function check_gaps(spec, numbers)
+  for _, gap in ipairs(spec.gaps) do
+    if gap.is_of_pass and gap.holds(numbers) then
+      error(("elements of '%s', which each pass makes anew, may be read before anything is stored in them: make it "
+        .. "before the loop"):format(gap.array.name), 0)
+    end
+  end
+end
+
 --- The specialisation for a call that its memory is enough for, the call's numbers and sizes, and which number wraps.
 local function affordable(state, taken, device, is_flat)
   local spec, numbers
@@ -455,7 +467,11 @@ function call.run(state, values)
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
   local spec, numbers, vast = affordable(state, taken, device)
-  if vast or spec.leaves_rows(numbers) then spec, numbers, vast = affordable(state, taken, device, true) end
+  if spec.has_rows and (vast or spec.leaves_rows(numbers)) then
+    spec, numbers, vast = affordable(state, taken, device, true)
+    if spec.leaves_rows(numbers) then error("the rows of a flat table that is made here are left: " .. FILL, 0) end
+  end
+  check_gaps(spec, numbers)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"

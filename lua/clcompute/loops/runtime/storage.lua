@@ -144,10 +144,24 @@ function storage.memory(array)
   return array.memory
 end
 
+--- The elements of an array that a call made for itself; those that have no value, which nothing reads, are 0.
+local function whole(list, base, shape, depth)
+  local result = {}
+  for i = 1, shape[depth] do
+    local item = list and list[base + i - 1]
+    result[i] = depth < #shape and whole(item, base, shape, depth + 1) or item or 0
+  end
+  return result
+end
+
 --- Buffers refuse tables with further keys, which are none of a loop's business: then the elements alone are taken.
 local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
+  if array.home == "nowhere" then
+    memory:write(whole(array.table, array.base, array.shape, 1))
+    return
+  end
   local is_written, fault = pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape))
   if is_written then return end
   if not tostring(fault):find "^bad argument" then error(fault, 0) end

@@ -185,6 +185,7 @@ local VARIABLE = {
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "extents", "nodes?", "privatising and expansion", "of an array that a call makes for itself: its dimensions" },
+  { "rows", "nodes?", "made_tables", "of such a table: where its rows are made" },
   { "appended", "table?", "made_tables", "of such a table: { loop, assign }, by which it gets longer" },
   { "is_returned", "boolean?", "made_tables", "the function returns it" },
   { "is_shifted", "boolean?", "made_tables", "begins below the base as it is written" },
