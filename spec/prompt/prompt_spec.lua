@@ -232,10 +232,12 @@ describe("the prompt in a terminal", function()
     if not CPU then return pending "no device that computes at speed" end
     local t <close> = opened { place = CPU }
     t:converse "q = cl.device(d.place, { isolated = false, check = false })"
-    t:converse('slow = q:program "kernel void slow(global float *x) { volatile long i; '
-      .. 'for (i = 0; i < 5000000000L; i++); x[0] = 9; }".slow')
+    t:converse('slow = q:program "kernel void slow(global float *x, long n) { volatile long i; '
+      .. 'for (i = 0; i < n; i++); x[0] = 9; }".slow')
     t:converse "y = q:buffer { 1 }"
-    t:converse "e = slow(1, y)"
+    t:converse "e = slow(1, y, 100000000)"
+    t:converse "e:wait()"
+    t:converse "e = slow(1, y, 6 / e.seconds * 1e8 // 1 | 0)" -- six seconds
     for _, statement in ipairs { "print(y)", "q:wait()", "cl.sum(y)" } do
       assert.matches("interrupted!\nkernel 'slow' still runs on", interrupted(t, statement))
     end

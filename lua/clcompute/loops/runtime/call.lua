@@ -435,8 +435,6 @@ local function made_of(state, spec, arrays)
   return made
 end
 
-local FILL = "pass it as an argument"
-
 --- Refuses a call in which elements of a table of each pass may be read that have no value.
 local function check_gaps(spec, numbers)
   for _, gap in ipairs(spec.gaps) do
@@ -469,7 +467,9 @@ function call.run(state, values)
   local spec, numbers, vast = affordable(state, taken, device)
   if spec.has_rows and (vast or spec.leaves_rows(numbers)) then
     spec, numbers, vast = affordable(state, taken, device, true)
-    if spec.leaves_rows(numbers) then error("the rows of a flat table that is made here are left: " .. FILL, 0) end
+    if spec.leaves_rows(numbers) then
+      error("the rows of a flat table that the function makes are left: pass it as an argument", 0)
+    end
   end
   check_gaps(spec, numbers)
   local failed = not vast and spec.fails(numbers)
