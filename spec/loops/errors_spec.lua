@@ -18,6 +18,8 @@ local ERRORS = {
   { "function(a) a[1] = §{ 1 } + 2 end", "a table is made by 'local t = {}', or as a row of one: t[i] = {}" },
   { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
+  { "function(a) for i = 1, #a do if a[i] > 2 then return §true end end return false end",
+    "a function returns numbers and arrays: 1 and 0 in place of true and false" },
   { "function(n) local §t = {} return t end", "nothing is stored in 't'" },
   { "function(n) local §t = {} for i = 1, n do t[i][1] = i end end",
     "'t' has no rows: make them by t[i] = {}" },

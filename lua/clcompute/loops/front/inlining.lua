@@ -307,6 +307,9 @@ local function given(self, parsed, result, into)
     self:fail(parsed, "every 'return' gives an array in this place, or every one a number")
   end
   if kinds then kinds[result] = kind end
+  if kinds and parsed.kind == "boolean" then
+    self:fail(parsed, "a function returns numbers and arrays: 1 and 0 in place of true and false")
+  end
   return number and self:node("number", parsed, { value = number }) or self.resolver.value(self, parsed, into)
 end
 
