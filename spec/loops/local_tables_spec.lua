@@ -316,7 +316,17 @@ helper.describe_each("two arrays change places at the end of a loop", function(d
     return a, last
   end
 
-  for name, f in pairs { ["bounds that passes change"] = bounds_that_change,
+  local function bounds_of_data(a, b, n, steps)
+    local count = { steps }
+    for _ = 1, count[1] do
+      for i = 2, n do b[i] = a[i - 1] / 2 end
+      count[1] = 1
+      a, b = b, a
+    end
+    return a
+  end
+
+  for name, f in pairs { ["bounds that passes change"] = bounds_that_change, ["bounds of data"] = bounds_of_data,
     ["arguments, which a local function sees"] = smooth, ["tables"] = distance_of_rows,
     ["tables that are returned"] = twice } do
     it("and do what they do in Lua: " .. name, function()

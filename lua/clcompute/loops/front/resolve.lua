@@ -233,7 +233,7 @@ end
 
 --- A block in which two names mean each other's arrays, also in functions that are called there.
 function STATEMENTS.swapped(self, parsed, into)
-  local one, other = table.unpack(parsed.names)
+  local one, other = parsed.one, parsed.other
   local names, others = self:names_with(one), self:names_with(other)
   names[one], others[other] = others[other], names[one]
   STATEMENTS["do"](self, parsed, into)

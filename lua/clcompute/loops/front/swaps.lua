@@ -82,7 +82,7 @@ local function bound(name, loop)
 end
 
 local function swapped(names, body, at)
-  return ast.parsed("swapped", { names = names, body = body }, at)
+  return ast.parsed("swapped", { one = names[1], other = names[2], body = body }, at)
 end
 
 --- The body of a loop in a pass of which the number is an expression.
