@@ -237,7 +237,7 @@ describe("the prompt in a terminal", function()
     t:converse "y = q:buffer { 1 }"
     t:converse "e = slow(1, y, 100000000)"
     t:converse "e:wait()"
-    t:converse "e = slow(1, y, 6 / e.seconds * 1e8 // 1 | 0)" -- six seconds
+    t:converse "e = slow(1, y, 12 / e.seconds * 1e8 // 1 | 0)" -- twelve seconds
     for _, statement in ipairs { "print(y)", "q:wait()", "cl.sum(y)" } do
       assert.matches("interrupted!\nkernel 'slow' still runs on", interrupted(t, statement))
     end
