@@ -20,6 +20,16 @@ local function with_buffers(f, values, device)
   return results, copies.read(own)
 end
 
+--- Whether a compiled function does what the function itself does, on tables and on buffers.
+local function check(compiled, f, values, device)
+  local expected, arguments = in_lua(f, values)
+  for _, call in ipairs { in_lua, with_buffers } do
+    local results, own = call(compiled, values, device)
+    assert.is_true(copies.are_equal(expected, results))
+    assert.is_true(copies.are_equal(arguments, own))
+  end
+end
+
 local function product(a, b, n)
   local c = {}
   for i = 1, n do
@@ -126,18 +136,10 @@ helper.describe_each("a function that makes tables", function(device)
   for name, case in pairs(CASES) do
     it("does what it does in Lua: " .. name, function()
       local f, values = case[1], { table.unpack(case, 2) }
-      local expected, arguments = in_lua(f, values)
       for _, options in ipairs { { force = true }, { force = false }, { force = true, target = "gpu" } } do
         options.device = device
         local compiled <close> = assert(loops.compile(f, options))
-        for _ = 1, 2 do
-          local results, own = in_lua(compiled, values)
-          assert.is_true(copies.are_equal(expected, results))
-          assert.is_true(copies.are_equal(arguments, own))
-          results, own = with_buffers(compiled, values, device)
-          assert.is_true(copies.are_equal(expected, results))
-          assert.is_true(copies.are_equal(arguments, own))
-        end
+        for _ = 1, 2 do check(compiled, f, values, device) end
       end
     end)
   end
@@ -334,14 +336,7 @@ helper.describe_each("two arrays change places at the end of a loop", function(d
         options.device = device
         local compiled <close> = assert(loops.compile(f, options))
         for _, steps in ipairs { -2, -1, 0, 1, 2, 5 } do
-          local values = { letters(3), letters(7), N, steps }
-          local expected, arguments = in_lua(f, values)
-          local results, own = in_lua(compiled, values)
-          assert.is_true(copies.are_equal(expected, results))
-          assert.is_true(copies.are_equal(arguments, own))
-          results, own = with_buffers(compiled, values, device)
-          assert.is_true(copies.are_equal(expected, results))
-          assert.is_true(copies.are_equal(arguments, own))
+          check(compiled, f, { letters(3), letters(7), N, steps }, device)
         end
       end
     end)

@@ -97,7 +97,7 @@ local function may_take_memory(unit, job, thrift)
 end
 
 --- Tables that the function makes. One of which elements are read that nothing was stored in has nil there: such calls
--- run in Lua, where a table of each pass would have what other passes stored.
+-- run in Lua. There a table of each pass would have what other passes stored: such a call is refused (runtime/call).
 local function local_tables(unit, job)
   unit.gaps = {}
   if not unit.tree.scratch then return end
