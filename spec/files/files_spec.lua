@@ -7,6 +7,7 @@ describe("files", function()
   teardown(function() helper.shell("rm -r " .. folder) end)
 
   local function count_descriptors()
+    collectgarbage()
     local pipe <close> = io.popen "ls -l /proc/$PPID/fd | grep -vc pipe:"
     return pipe:read "n"
   end
@@ -27,6 +28,6 @@ describe("files", function()
       pcall(device.program, device, { file = path })
       pcall(device.load, device, path)
     end
-    assert.equal(before, count_descriptors())
+    assert.is_true(count_descriptors() <= before) -- a driver closes files of its own when it likes
   end)
 end)
