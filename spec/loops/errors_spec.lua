@@ -18,8 +18,10 @@ local ERRORS = {
   { "function(a) a[1] = §{ 1 } + 2 end", "a table is made by 'local t = {}', or as a row of one: t[i] = {}" },
   { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
-  { "function(a) for i = 1, #a do if a[i] > 2 then return §true end end return false end",
-    "a function returns numbers and arrays: 1 and 0 in place of true and false" },
+  { "function(a) for i = 1, #a do if a[i] > 2 then return true end end return §0 end",
+    "every 'return' gives a boolean in this place, or every one a number" },
+  { "function(a) local t = {} for i = 1, #a do t[i] = a[i] > 2 end t[1] = §0 return t end",
+    "'t' has booleans, and this is a number" },
   { "function(n) local §t = {} return t end", "nothing is stored in 't'" },
   { "function(n) local §t = {} for i = 1, n do t[i][1] = i end end",
     "'t' has no rows: make them by t[i] = {}" },
@@ -32,17 +34,19 @@ local ERRORS = {
   { "function(a, b, n)\nfor t = 1, n do a[1] = b[1] a, b = b, a end\nfor t = 1, n do a[1] = b[1] a, b = b, a end\n"
     .. "§for t = 1, n do a[1] = b[1] a, b = b, a end\nend",
     "arrays change places at the ends of more than 2 loops, one behind the other" },
-  { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 1 t[m] = a[i] end return t end", "how long 't' gets is "
+  { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 2 t[m] = a[i] end return t end", "how long 't' gets is "
     .. "not known before a call, as data say where it is stored: pass it as an argument" },
   { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
     "'t' is returned, so it has to begin at 1" },
-  { "function(a, n) local t = { 1 } for i = 1, §#t do a[i] = t[i] end end", "the length of 't', which is made here, is "
-    .. "another one at each place: use the number that it gets" },
-  { "function(a, n) local t = {} for i = 1, n do if a[i] > 2 then §t[#t + 1] = a[i] end end return t end", "'t' gets "
-    .. "longer by this in each pass of its loop, or not at all, and is stored nowhere else: store by a number of your "
-    .. "own" },
-  { "function(a, n) local t = {} §t[#t + 1] = 3 return t end", "'t' gets longer by 't[#t + 1] = e' where a loop behind "
-    .. "'local t = {}' does so once in each of its passes: store by a number of your own elsewhere" },
+  { "function(a, n) local t = { 1 } for i = 1, §#t do t[i + 1] = a[i] end end", "the length of 't', which is made "
+    .. "here, is another one at each place: use the number that it gets" },
+  { "function(a, n) local t, s = {}, 0 for i = 1, n do if a[i] > 2 then t[#t + 1] = i end end return §t[n] end", "'t' "
+    .. "gets longer as data say, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' where n counts "
+    .. "them" },
+  { "function(a, n) local t = {} for i = 1, n do t[i] = i end a[1] = #t §t[n + 1] = 2 end", "'t' is asked for its "
+    .. "length, and this may make it longer: use the number that it gets" },
+  { "function(a, n) local t = {} t[#t + 1] = { 1, 2 } §t[#t + 1] = { 3 } return t end",
+    "all rows of 't' are appended here, each with as many numbers" },
   { "function(a, n) local t = { 1 } if n > 1 then return t end return §5 end",
     "every 'return' gives an array in this place, or every one a number" },
   { "function(a) a[1] = §3x end", "malformed number '3x'" },

@@ -61,7 +61,31 @@ end
 -- @tparam ?function same of two numbers (unless given, `copies.same`)
 function copies.are_equal(expected, got, same)
   if type(got) ~= "table" then return (same or copies.same)(expected, got) end
+  if type(expected) ~= "table" or #expected ~= #got then return false end
   for i, item in ipairs(got) do if not copies.are_equal(expected[i], item, same) then return false end end
+  return true
+end
+
+--- The results, up to three, and arguments of a function after a call on tables.
+local function in_lua(f, values)
+  local own = copies.of(values)
+  return { table.unpack(table.pack(f(table.unpack(own))), 1, 3) }, own
+end
+
+--- The same of a call with buffers in place of tables, read back.
+local function with_buffers(f, values, device)
+  local own = copies.in_buffers(values, device, "double")
+  local results = copies.read { table.unpack(table.pack(f(table.unpack(own))), 1, 3) }
+  return results, copies.read(own)
+end
+
+--- Whether a compiled function does what the function itself does, on tables and on buffers.
+function copies.are_calls_equal(compiled, f, values, device)
+  local expected, arguments = in_lua(f, values)
+  for _, call in ipairs { in_lua, with_buffers } do
+    local results, own = call(compiled, values, device)
+    if not copies.are_equal(expected, results) or not copies.are_equal(arguments, own) then return false end
+  end
   return true
 end
 

@@ -105,8 +105,8 @@ local function local_tables(unit, job)
   analyse(unit)
   local vague = analysis.local_tables.measure(unit.tree, unit.scop)
   if vague then
-    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found: pass it as an argument")
-      :format(vague.name))
+    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found%s: pass it as an argument")
+      :format(vague.name, vague.cursor and ", as data say how often a loop around its appends goes round" or ""))
   end
   for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
     unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition),

@@ -4,6 +4,7 @@
 -- gives each pass of parallel loops around `local t = {}` one of its own; and proves that what is read was stored
 -- before, as Lua has nil elsewhere.
 
+local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local isl_text = require "clcompute.loops.analysis.isl_text"
@@ -103,12 +104,13 @@ end
 
 -- --- how large ---------------------------------------------------------------------------------
 
---- The writes of a table of which data do not say where they are.
+--- The writes of a table of which data do not say where they are; of one with a cursor all.
 local function writes_of(scop, array)
   local list = {}
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      if access.variable == array and access.write and not access.node.checked then list[#list + 1] = access end
+      local is_told = array.cursor or not access.node.checked
+      if access.variable == array and access.write and is_told then list[#list + 1] = access end
     end
   end
   return list
@@ -154,6 +156,60 @@ local function size_of(scop, array, writes, d)
   return answers and (#parts == 1 and "0" or ("math.max(%s)"):format(table.concat(parts, ", "))) or nil
 end
 
+--- How many passes a loop has at most whose bounds a call's numbers tell, as a text of Lua; nil for others.
+local function told_passes(scop, loop, loops)
+  local is_up, first, variable = loop.step > 0, loop.from, bounds.name(loop.variable)
+  local left, right = is_up and variable or first, is_up and first or variable
+  local passed = ast.node("binary", { op = "-", type = "int", left = left, right = right })
+  if loop.word or not affine.of(passed) then return nil end
+  local map = isl_text.subscript_in(scop, bounds.plus(passed, scop.base), loops)
+  local answers = require "clcompute.poly".extremes { budget = BUDGET, questions = {
+    { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true } } }
+  local answer = answers and answers[1]
+  if not answer then return nil end
+  return answer.condition and ("((%s) and (%s) // %d + 1.0 or 0)"):format(answer.condition, answer.value,
+    math.abs(loop.step)) or "0"
+end
+
+--- The dimension in which a table gets longer: the last one, or that of its rows.
+local function cursor_dimension(array)
+  return array.rank - (#array.rows > 0 and 1 or 0)
+end
+
+local most_of
+
+--- How many passes a loop has at most: one up to a table's cursor, as many as that may get.
+local function passes_of(tree, scop, loop, loops)
+  for _, array in ipairs(made(tree)) do
+    local above = array.cursor and loop.step > 0 and bounds.offset(loop.to, array.cursor)
+    local most = above and loop.from.value and loop.from.value > 0 and most_of(tree, scop, array)
+    if most then return ("(%s + %d)"):format(most, math.max(above, 0)) end
+  end
+  return told_passes(scop, loop, loops)
+end
+
+--- How long a table gets at most that is appended to, as a text of Lua: as if each statement that does so did in each
+-- pass. Nil where data decide it, or where another table has the same cursor.
+function most_of(tree, scop, array)
+  local sums = { ("%d"):format(array.cursor.definition.value) }
+  for _, write in ipairs(writes_of(scop, array)) do
+    local factors = { "1.0" }
+    local is_end = bounds.offset(write.node.subscripts[cursor_dimension(array)], array.cursor) ~= nil
+    for d = #array.loops + 1, is_end and #write.statement.loops or 0 do
+      local passes = passes_of(tree, scop, write.statement.loops[d], write.statement.loops)
+      if not passes then return nil end
+      factors[#factors + 1] = passes
+    end
+    if is_end then sums[#sums + 1] = table.concat(factors, " * ") end
+  end
+  return #sums > 1 and ("(%s)"):format(table.concat(sums, " + ")) or nil
+end
+
+--- How long a table with a cursor gets at most: its own, or the one of another table that goes as far.
+local function length_of(tree, scop, array)
+  return most_of(tree, scop, array) or array.filled and passes_of(tree, scop, array.filled)
+end
+
 --- Finds how large tables get: `sizes`.
 -- @tparam table tree
 -- @tparam table scop of `clcompute.loops.analysis.scop`
@@ -163,7 +219,9 @@ function local_tables.measure(tree, scop)
     array.sizes = {}
     local writes = writes_of(scop, array)
     for d = 1, array.pitches and 1 or array.rank do -- of further dimensions the pitches tell
-      array.sizes[d] = #writes > 0 and size_of(scop, array, writes, d) or nil
+      local is_end = array.cursor and d == cursor_dimension(array)
+      array.sizes[d] = is_end and length_of(tree, scop, array)
+        or #writes > 0 and not is_end and size_of(scop, array, writes, d) or nil
       if not array.sizes[d] then return array end
     end
   end
@@ -214,7 +272,7 @@ end
 function local_tables.gaps(tree, scop)
   local list = {}
   for _, array in ipairs(made(tree)) do
-    local condition = uncovered(scop, array)
+    local condition = not array.cursor and uncovered(scop, array) -- up to its cursor one is full
     if condition ~= false then
       list[#list + 1] = { array = array, condition = is_of_call(condition, array.loops) and condition or "true" }
     end

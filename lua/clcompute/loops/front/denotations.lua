@@ -4,8 +4,8 @@
 -- functions to be put in place of their calls, numbers and arrays (whose values are taken at each call). Of a text, the
 -- lines before the function do: `local sqrt = math.sqrt`, `local function f(x) ... end`, `local N <const> = 100`.
 -- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
--- `{ tag="ipairs" }`, `{ tag="inlined", name=, parameters=, parsed=, holder=, key= }`, where key is the same for the
--- same function,
+-- `{ tag="ipairs" }`, `{ tag="table" }`, `{ tag="inlined", name=, parameters=, parsed=, holder=, key= }`, where key is
+-- the same for the same function,
 -- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
 
 local ast = require("clcompute.loops.tree").ast
@@ -111,6 +111,8 @@ local function of_function(name, value, fixed)
   return refused("'%s' is a function in C other than those of math", name)
 end
 
+local OWN = { math = math, ipairs = ipairs, table = table } -- of Lua, what means something here
+
 --- What the environment of a function holds by that name; a function without one uses no globals.
 local function of_environment(name, environment)
   if environment == nil then
@@ -118,8 +120,7 @@ local function of_environment(name, environment)
   end
   local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
   if not ok then interrupt.pass_on(value) end
-  if name == "math" and ok and value == math then return { tag = "math" } end
-  if name == "ipairs" and ok and value == ipairs then return { tag = "ipairs" } end
+  if ok and OWN[name] and OWN[name] == value then return { tag = name } end
   return of_global(name)
 end
 
@@ -237,7 +238,7 @@ end
 local function of_text(holder, name)
   local tokens, index = holder.tokens, find_local(holder, name)
   if not index then
-    if name == "math" or name == "ipairs" then return { tag = name } end
+    if OWN[name] then return { tag = name } end
     return of_global(name)
   elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
@@ -395,16 +396,17 @@ denotations.new_scope = new_scope
 
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
--- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, and what
--- counts: `depth` of expressions, `nodes`, the function being one, `count` of variables, `branches` around,
--- `exchanges`: loops before that end with arrays that change places; `loops` are those around, `calls` the inlined
--- ones around, `before` the statements behind which an expression is evaluated, nil where it may not be, `place`
--- those to which a function's may be added, `whole` the expression that is all of a value, `block` the statements of
--- which one is resolved, `behind` where those behind it begin in them, `ends` whether nothing follows them
+-- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
+-- what is known of where each is stored, and what counts: `depth` of expressions, `nodes`, the function being one,
+-- `count` of variables, `branches` around, `exchanges`: loops before that end with arrays that change places; `loops`
+-- are those around, `calls` the inlined ones around, `before` the statements behind which an expression is evaluated,
+-- nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is all of a
+-- value, `block` the statements of which one is resolved, `behind` where those behind it begin in them, `ends` whether
+-- nothing follows them
 function denotations.names(parsed)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
     scope = new_scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0,
-    branches_at = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
+    branches_at = {}, stores = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
 end
 
 return denotations

@@ -4,6 +4,7 @@
 -- before the statement of the call, and a local for the number that they return.
 
 local affine = require("clcompute.loops.tree").affine
+local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
 local jumps = require "clcompute.loops.front.jumps"
@@ -52,12 +53,19 @@ local function has_name(tokens, name)
   return false
 end
 
+--- Whether the statements of a function take a name for an array, or a function does that they pass it to.
+local function takes_array(self, body, name)
+  return count(body, name, { count = 0 }).is_array or inlining.is_indexed(self, body, 1, name)
+end
+
 --- Whether a function that is put in place of a call takes an argument of that name for an array.
 local function is_taken(self, call, name)
+  local append = appending.of_call(call)
+  if append then return append.target.name == name end
   local denotation = self:denote(call.callee)
   for i, argument in ipairs(denotation.tag == "inlined" and call.arguments or {}) do
     local parameter = argument.kind == "name" and argument.name == name and denotation.parameters[i]
-    if parameter and count(body_of(denotation).body, parameter.text, { count = 0 }).is_array then return true end
+    if parameter and takes_array(self, body_of(denotation).body, parameter.text) then return true end
   end
   return false
 end
@@ -159,7 +167,7 @@ end
 
 --- What a parameter of a function of statements denotes, which may assign it: a local, or an array.
 local function owned(self, parameter, parsed, body)
-  if count(body, parameter.text, { count = 0 }).is_array then return in_place(self, parsed) end
+  if takes_array(self, body, parameter.text) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
   local variable = local_of(self, self.place, parameter.text, parsed, resolved)
   variable.is_argument = nil
@@ -307,9 +315,7 @@ local function given(self, parsed, result, into)
     self:fail(parsed, "every 'return' gives an array in this place, or every one a number")
   end
   if kinds then kinds[result] = kind end
-  if kinds and parsed.kind == "boolean" then
-    self:fail(parsed, "a function returns numbers and arrays: 1 and 0 in place of true and false")
-  end
+  if number then appending.give(self, result.arrays[number], parsed, into) end
   return number and self:node("number", parsed, { value = number }) or self.resolver.value(self, parsed, into)
 end
 

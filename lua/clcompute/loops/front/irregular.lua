@@ -134,13 +134,19 @@ end
 
 -- --- loops and subscripts ---------------------------------------------------------------------
 
+--- The end of a loop: from 1 on, `math.max(e, 0)` leaves the passes as `e` does.
+local function end_of(loop)
+  local is_from_first = loop.from.kind == "number" and loop.from.value > 0 and loop.step > 0
+  return rounded(is_from_first and bounds.without_zero(loop.to) or loop.to, loop.step)
+end
+
 local function mark_loop(self, loop, before)
   if loop.word then
     loop.irregular, loop.is_broken, loop.is_open = END, true, true
     return
   end
   if loop.pace then set_step(self, loop, before) end
-  loop.to = rounded(loop.to, loop.step)
+  loop.to = end_of(loop)
   loop.from = bound_of(self, "from", bounds.firsts(loop), loop, before)
   loop.to = bound_of(self, "to", bounds.lasts(loop), loop, before)
   if walk.breaks_out(loop.body) then loop.irregular, loop.is_broken = END, true end
@@ -176,11 +182,11 @@ local function mark_expressions(nodes)
   end)
 end
 
---- Marks an element where data say that is stored. Where it is computed from itself, Lua computes with the nil of one
--- that is not there.
+--- Marks an element where data say that is stored, unless a table gets longer there. Where it is computed from itself,
+-- Lua computes with the nil of one that is not there.
 local function mark_target(node)
   local target = node.target
-  if target.kind ~= "index" or not target.checked then return end
+  if target.kind ~= "index" or not target.checked or target.array.cursor then return end
   local text = lua_text.expression(target)
   target.is_stored = not walk.find({ node.value }, function(part)
     return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text

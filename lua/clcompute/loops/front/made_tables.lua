@@ -5,6 +5,7 @@
 -- where it is stored (`clcompute.loops.analysis.local_tables`).
 
 local affine = require("clcompute.loops.tree").affine
+local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
@@ -18,7 +19,7 @@ local made_tables = {}
 -- @tparam table self of `clcompute.loops.front.denotations`
 -- @tparam table token
 -- @treturn table the variable
-function made_tables.declare(self, token)
+local function declare(self, token)
   local variable = self:declare(token, { role = "array", use = token, is_made = true, rows = {} })
   self.branches_at[variable] = self.branches
   self.made[#self.made + 1] = variable
@@ -38,6 +39,7 @@ end
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 function made_tables.note_row(self, array, subscripts, parsed)
+  appending.note(self, array, subscripts)
   local row = ast.node("index", { array = array, subscripts = self.resolver.copied(subscripts) }, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
@@ -51,6 +53,21 @@ function made_tables.note_row(self, array, subscripts, parsed)
     self:fail(parsed, "a row of '%s' is made only if a condition holds: make all rows", array.name)
   end
   table.insert(array.rows, row)
+end
+
+--- Makes `local t = { ... }`, of which a block speaks from `behind` on.
+-- @tparam table self
+-- @tparam table token
+-- @tparam table parsed the braces
+-- @tparam {table,...} block
+-- @tparam integer behind
+-- @tparam {table,...} into statements
+function made_tables.make(self, token, parsed, block, behind, into)
+  local array, count = declare(self, token), #parsed.items
+  made_tables.fill(self, array, {}, parsed, into)
+  local needs_cursor, is_kept = appending.uses(self, block, behind, token.text, count)
+  if is_kept then array.item_count = count end
+  if needs_cursor and self.base == 1 then appending.declare_cursor(self, array, token, count, into) end
 end
 
 --- Stores the items of braces in elements of an array.
@@ -93,34 +110,6 @@ function made_tables.place_of(self, block, first, name)
   end
 end
 
---- Whether a target is `t[#t + 1]`.
-function made_tables.is_end(target)
-  local sum = target.kind == "index" and #target.subscripts == 1 and target.subscripts[1]
-  return sum and sum.op == "+" and sum.left.kind == "length" and sum.right.value == 1
-    and sum.left.operand.kind == "name" and sum.left.operand.name == target.name
-end
-
---- `t[#t + 1] = value` in a loop that stores once in each pass: the element has the number of the pass.
--- @tparam table self
--- @tparam table array
--- @tparam table parsed the assignment
--- @tparam table value resolved
--- @treturn table the assignment
-function made_tables.append(self, array, parsed, value)
-  local loop = self.loops[#self.loops]
-  if self.base ~= 1 or #self.loops ~= #array.loops + 1 or loop.step ~= 1 or loop.pace or not affine.of(loop.from) then
-    self:fail(parsed, "'%s' gets longer by 't[#t + 1] = e' where a loop behind 'local t = {}' does so once in each of "
-      .. "its passes: store by a number of your own elsewhere", array.name)
-  end
-  self.resolver.indexed(self, array, parsed, 1)
-  local place = ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable),
-    right = self.resolver.copied { loop.from }[1] }, parsed)
-  local target = self:node("index", parsed, { array = array, subscripts = { bounds.plus(place, 1) } })
-  local assign = self:node("assign", parsed, { target = target, value = value })
-  array.appended = { loop = loop, assign = assign }
-  return assign
-end
-
 -- --- what they need ----------------------------------------------------------------------------
 
 --- The least value of a loop's variable, if that is a number.
@@ -145,10 +134,11 @@ local function least_of(form)
   return sum
 end
 
---- The elements of tables that a function makes, by table: all, and those that are stored.
+--- The elements of tables that a function makes, by table: all, those that are assigned, and of these those that are
+-- stored wherever data do not say.
 local function elements_of(tree)
   local lists, is_seen = {}, {}
-  for _, array in ipairs(tree.scratch) do lists[array] = { all = {}, stored = {} } end
+  for _, array in ipairs(tree.scratch) do lists[array] = { all = {}, assigned = {}, stored = {} } end
   walk.nodes(tree.body, function(node)
     local list = node.kind == "index" and not is_seen[node] and lists[node.array]
     if list then
@@ -156,6 +146,7 @@ local function elements_of(tree)
       table.insert(list.all, node)
     end
     list = node.kind == "assign" and node.target.array and lists[node.target.array]
+    if list then table.insert(list.assigned, node.target) end
     if list and (node.target.in_rows or not node.target.checked) then table.insert(list.stored, node.target) end
   end)
   return lists
@@ -176,26 +167,17 @@ local function shift(tree, array, elements, d)
   end
 end
 
---- Whether a table is stored by one assignment alone, in each pass of its loop.
-local function is_appended_alone(array, elements)
-  local loop, assign = array.appended.loop, array.appended.assign
-  if #elements.stored ~= 1 or loop.irregular then return false end
-  for _, node in ipairs(loop.body) do
-    if node == assign then return true end
-  end
-  return false
-end
-
 local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
   if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
-  if #elements.stored == 0 then
+  if array.cursor or array.is_counted then appending.check(tree, array, elements.assigned, elements.all) end
+  if #elements.stored == 0 and not array.cursor then
     fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
   end
-  if array.appended and not is_appended_alone(array, elements) then
-    failure.raise(tree.origin, array.appended.assign, ("'%s' gets longer by this in each pass of its loop, or not at "
-      .. "all, and is stored nowhere else: store by a number of your own"):format(array.name))
+  if array.appended and array.appended.loop.irregular then
+    failure.raise(tree.origin, array.appended.at, ("how long '%s' gets is not known before a call, as data say how "
+      .. "often this loop goes round: pass it as an argument"):format(array.name))
   end
   for d = 1, array.pitches and 0 or array.rank do shift(tree, array, elements, d) end
   for _, result in ipairs(tree.results) do

@@ -10,8 +10,10 @@
 -- `unary` (op, operand), `call` (name, arguments). Every node has line, column, offset and finish: its first and last
 -- byte.
 
+local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
+local flags = require "clcompute.loops.front.flags"
 local inlining = require "clcompute.loops.front.inlining"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
@@ -55,6 +57,7 @@ end
 
 local NO_VALUE = {
   math = "'%s' is no number",
+  table = "'%s' is no number",
   ["function"] = "'%s' is a function: call it",
   ipairs = "'%s' is a function: a 'for' may go over it",
   inlined = "'%s' is a function: call it",
@@ -135,11 +138,8 @@ function EXPRESSIONS.length(self, parsed)
   local operand = parsed.operand
   local subscripts = resolve_list(self, operand.subscripts or {})
   local array, row = array_of(self, operand)
-  if array.is_made then
-    self:fail(parsed, "the length of '%s', which is made here, is another one at each place: use the number that it "
-      .. "gets", array.name)
-  end
   local dimension = #row + #subscripts + 1
+  if array.is_made and dimension == 1 then return appending.length(self, array, parsed) end
   restrictions.length(self.origin, array, self.site or parsed, dimension)
   for d = 1, dimension - 1 do subscripts[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
   return self:node("length", parsed, { array = array, dimension = dimension, subscripts = subscripts })
@@ -259,8 +259,9 @@ end
 local row_of
 
 --- `local t = { ... }`: a table, or a row of one that it becomes in the rest of the block.
-local function make_table(self, token, parsed, place, into)
-  if not place then return made_tables.fill(self, made_tables.declare(self, token), {}, parsed, into) end
+local function make_table(self, token, parsed, block, behind, into)
+  local place = made_tables.place_of(self, block, behind, token.text)
+  if not place then return made_tables.make(self, token, parsed, block, behind, into) end
   local row = row_of(self, place, into)
   made_tables.note_row(self, row.array, row.subscripts, place)
   self:bind(token.text, row)
@@ -282,7 +283,7 @@ STATEMENTS["local"] = function(self, parsed, into)
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.kind == "table" then
-      make_table(self, token, value, made_tables.place_of(self, block, behind, token.text), into)
+      make_table(self, token, value, block, behind, into)
     elseif value.tag then
       self:bind(token.text, value)
     else
@@ -337,14 +338,12 @@ local function is_placed(self, parsed)
 end
 
 function STATEMENTS.assign(self, parsed, into)
+  local array = appending.is_end(parsed.target) and array_of(self, parsed.target)
+  if array and array.is_made then return appending.append(self, array, parsed, into) end
   if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
   if is_placed(self, parsed) then return end
-  local array = made_tables.is_end(parsed.target) and array_of(self, parsed.target)
-  if array and array.is_made then
-    into[#into + 1] = made_tables.append(self, array, parsed, value_of(self, parsed.value, into))
-    return
-  end
   local target = self:evaluating(nil, into, target_of, parsed.target)
+  if target.array and target.array.is_made then appending.note(self, target.array, target.subscripts) end
   local value = value_of(self, parsed.value, into)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
@@ -404,6 +403,9 @@ end
 --- A call whose value is not taken: of a function that is put in its place.
 function STATEMENTS.perform(self, parsed, into)
   local call = parsed.call
+  local append = appending.of_call(call)
+  local is_append = append and self:denote(ast.parsed("name", { name = "table" }, call)).tag == "table"
+  if is_append then return STATEMENTS.assign(self, append, into) end
   local denotation = self:denote(call.callee)
   if denotation.tag ~= "inlined" then
     self:fail(parsed, "a call is not a statement here: functions of math only give a value; others are called before "
@@ -488,7 +490,7 @@ end
 -- --- the function ----------------------------------------------------------------------------
 
 local RESOLVER = { expression = resolve_expression, block = resolve_block, value = value_of, copied = copied,
-  indexed = indexed }
+  indexed = indexed, fill = made_tables.fill }
 
 --- An array of one element for each number that the function returns.
 local function results_of(self, parsed, count)
@@ -540,10 +542,11 @@ function resolve.run(parsed, base)
   self.results.kinds = {} -- of the results so far, "array" or "number"
   self.ends = true
   local results, body = settle_results(self, resolve_block(self, statements))
+  appending.settle(self)
   local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
     body = body, origin = parsed.origin, base = self.base, results = results,
     scratch = #self.made > 0 and self.made or nil }, parsed)
-  return irregular.mark(tree, function(name, fields) return self:variable(name, fields) end)
+  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end)
 end
 
 return resolve

@@ -144,7 +144,8 @@ function storage.memory(array)
   return array.memory
 end
 
---- The elements of an array that a call made for itself; those that have no value, which nothing reads, are 0.
+--- The elements of an array that a call made for itself; those that have no value, which nothing reads, are 0: what
+-- passes have not stored yet, what is behind the end of a table that gets longer.
 local function whole(list, base, shape, depth)
   local result = {}
   for i = 1, shape[depth] do
@@ -158,7 +159,7 @@ end
 local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
-  if array.home == "nowhere" then
+  if array.home == "nowhere" or array.variable.cursor then
     memory:write(whole(array.table, array.base, array.shape, 1))
     return
   end

@@ -187,7 +187,14 @@ local VARIABLE = {
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "extents", "nodes?", "privatising and expansion", "of an array that a call makes for itself: its dimensions" },
   { "rows", "nodes?", "made_tables", "of such a table: where its rows are made" },
-  { "appended", "table?", "made_tables", "of such a table: { loop, assign }, by which it gets longer" },
+  { "appended", "table?", "appending", "of such a table: { loop, at }, by which it gets longer" },
+  { "cursor", "ref?", "appending", "of such a table: a local with its length, where data say how long it is" },
+  { "length", "ref?", "appending", "of such a table that is returned: the result with its length" },
+  { "filled", "ref?", "appending", "of such a table: the loop that stores in each element from 1 on" },
+  { "item_count", "integer?", "made_tables", "of such a table that stays as its braces are: how many they have" },
+  { "row_length", "integer?", "appending", "of such a table: how many numbers have the rows that are appended" },
+  { "is_flags", "boolean?", "flags", "of a table that is made, or a result: 1 and 0 in place of booleans" },
+  { "is_counted", "boolean?", "appending", "of such a table: its length is used" },
   { "is_returned", "boolean?", "made_tables", "the function returns it" },
   { "is_shifted", "boolean?", "made_tables", "begins below the base as it is written" },
   { "sizes", "list?", "local_tables", "of a table that the function makes: its dimensions, as texts" },
@@ -225,6 +232,11 @@ end
 --- The same, that sees no later changes of the node: passes mark it anew.
 function ast.apart(node, fields)
   return nodes:apart(node, fields)
+end
+
+--- Makes a node another one, in all places that refer to it.
+function ast.become(node, other)
+  nodes:become(node, other)
 end
 
 --- A copy of a resolved function with nodes and variables of its own.

@@ -44,6 +44,24 @@ function bounds.plus(node, value)
     right = ast.node("number", { type = "int", value = math.abs(value) }) })
 end
 
+--- The `e` of `math.max(e, 0)`; other nodes as they are.
+function bounds.without_zero(node)
+  local is_zero = node.kind == "call" and node.name == "max" and #node.arguments == 2 and node.arguments[2].value == 0
+  return is_zero and node.arguments[1] or node
+end
+
+--- What is added to a variable in an expression; nil for others. Locals of one value stand for it.
+function bounds.offset(node, variable)
+  if node.kind == "name" then
+    if node.variable == variable then return 0 end
+    local is_value = node.variable.role == "local" and not node.variable.assigned
+    return is_value and bounds.offset(node.variable.definition, variable) or nil
+  end
+  local added = (node.op == "+" or node.op == "-") and node.right and node.right.value
+  local before = math.type(added) == "integer" and bounds.offset(node.left, variable)
+  return before and before + (node.op == "+" and added or -added) or nil
+end
+
 --- A node that is known to be small.
 function bounds.small(node)
   return ast.node("bound", { node = node, type = "int" })

@@ -77,6 +77,13 @@ function Family:apart(original, fields)
   return self:new(original.kind, fields)
 end
 
+--- Makes a record another one, in all places that refer to it.
+function Family:become(original, other)
+  for field in pairs(original) do rawset(original, field, nil) end
+  for field, value in next, other do rawset(original, field, value) end
+  setmetatable(original, self.metatables[other.kind])
+end
+
 -- --- copies ---------------------------------------------------------------------------------
 
 local COPIED = { node = true, ref = true }

@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: MIT
+
+--- Booleans that a function keeps in tables it makes, or returns: devices have 1 and 0 for them. What is stored becomes
+-- `value and 1 or 0`, what is read `element ~= 0`.
+
+local ast = require("clcompute.loops.tree").ast
+local failure = require("clcompute.loops.tree").failure
+local walk = require("clcompute.loops.tree").walk
+
+local flags = {}
+
+local COMPARISONS = { ["=="] = true, ["~="] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
+
+--- Whether a value is a boolean by how it is written.
+local function is_boolean(node)
+  if node.kind == "binary" and (node.op == "and" or node.op == "or") then
+    return is_boolean(node.left) and is_boolean(node.right)
+  elseif node.kind == "name" then
+    return node.variable.role == "local" and is_boolean(node.variable.definition)
+  end
+  return node.kind == "boolean" or COMPARISONS[node.op] or node.op == "not"
+    or node.kind == "index" and node.array.is_flags or false
+end
+
+--- The assignments to tables that the function makes, and to what it returns.
+local function stores_of(tree)
+  local list, is_kept = {}, walk.set(tree.scratch or {})
+  walk.nodes(tree.body, function(node)
+    local array = node.kind == "assign" and node.target.array
+    if array and (is_kept[array] or array.is_result) then list[#list + 1] = node end
+  end)
+  return list
+end
+
+--- Marks the arrays in which booleans are stored, until no further one has some of a marked one.
+local function mark(stores)
+  local is_new = false
+  for _, node in ipairs(stores) do
+    if not node.target.array.is_flags and is_boolean(node.value) then
+      node.target.array.is_flags, is_new = true, true
+    end
+  end
+  if is_new then mark(stores) end
+end
+
+local function number(value, at) return ast.node("number", { value = value }, at) end
+
+local function as_number(value)
+  local one = ast.node("binary", { op = "and", left = value, right = number(1, value) }, value)
+  return ast.node("binary", { op = "or", left = one, right = number(0, value) }, value)
+end
+
+--- Compares the elements that are read with 0.
+local function compare(tree, is_target)
+  local list = {}
+  walk.nodes(tree.body, function(node)
+    if node.kind == "index" and node.array.is_flags and not is_target[node] then list[node] = true end
+  end)
+  for node in pairs(list) do
+    local element = ast.node("index", { array = node.array, subscripts = node.subscripts }, node)
+    ast.become(node, ast.node("binary", { op = "~=", left = element, right = number(0, node) }, node))
+  end
+end
+
+--- Puts numbers in place of the booleans of a tree: of arrays `is_flags`.
+-- @tparam table tree of `clcompute.loops.front.resolve`, not marked yet
+-- @treturn table the tree
+function flags.apply(tree)
+  local stores, is_target = stores_of(tree), {}
+  mark(stores)
+  for _, node in ipairs(stores) do
+    local array = node.target.array
+    is_target[node.target] = true
+    if array.is_flags and not is_boolean(node.value) then
+      failure.raise(tree.origin, node.value, array.is_result
+        and "every 'return' gives a boolean in this place, or every one a number"
+        or ("'%s' has booleans, and this is a number"):format(array.name))
+    end
+  end
+  compare(tree, is_target)
+  for _, node in ipairs(stores) do
+    if node.target.array.is_flags then node.value = as_number(node.value) end
+  end
+  return tree
+end
+
+return flags

@@ -1,0 +1,201 @@
+-- SPDX-License-Identifier: MIT
+-- Lists as Lua programs make them: tables that get longer at their end, and tables of booleans.
+
+local copies = require "spec.support.copies"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local N = 40
+
+local LISTS = {
+  ["elements that a condition chooses"] = function(x)
+    local above = {}
+    for i = 1, #x do
+      if x[i] > 0 then above[#above + 1] = x[i] end
+    end
+    return above
+  end,
+  ["two lists at a time, and how long both are"] = function(x)
+    local above, places = {}, {}
+    for i = 1, #x do
+      if x[i] > 0 then table.insert(above, x[i]) else places[#places + 1] = i end
+    end
+    return above, places, #above + #places
+  end,
+  ["a number of its own that counts"] = function(x)
+    local above, n, weights = {}, 0, { 0.25, 0.5, 0.25 }
+    for i = #x, 1, -3 do
+      if x[i] > 0 then
+        n = n + 1
+        above[n] = 2 * x[i]
+      end
+    end
+    for i = 1, n do above[i] = above[i] + weights[i % #weights + 1] end
+    return above, n
+  end,
+  ["loops within each other, and a literal before"] = function(x)
+    local pairs_of = { 0.5, 0.25 }
+    for i = 1, #x do
+      for j = 1, i - 1, 2 do
+        if x[i] > x[j] then pairs_of[#pairs_of + 1] = i * 100 + j end
+      end
+    end
+    pairs_of[#pairs_of + 1] = #pairs_of
+    return pairs_of
+  end,
+  ["what is chosen is gone through, changed and summed up"] = function(x)
+    local places, twice, sum = {}, {}, 0.0
+    for i = 1, #x do
+      if x[i] > 0 then places[#places + 1] = i end
+    end
+    for k, place in ipairs(places) do twice[k] = 2 * x[place] end
+    for k = 1, #twice do
+      twice[k] = twice[k] + k
+      sum = sum + twice[k]
+    end
+    return twice, sum, places
+  end,
+  ["a list of each pass"] = function(x)
+    local sums = {}
+    for i = 1, #x do
+      local above, sum = {}, 0.0
+      for j = 1, #x do
+        if x[j] > x[i] then above[#above + 1] = x[j] end
+      end
+      for k = 1, #above do sum = sum + above[k] end
+      sums[i] = sum + #above
+    end
+    return sums
+  end,
+  ["rows"] = function(x)
+    local points, sum = {}, 0.0
+    for i = 1, #x do
+      if x[i] > 0 then points[#points + 1] = { x[i], i } else points[#points + 1] = { i, 1 } end
+      if x[i] > 1 then break end
+    end
+    for _, point in ipairs(points) do sum = sum + point[1] * point[2] end
+    return points, sum
+  end,
+  ["functions that append"] = function(x)
+    local function push(list, value) table.insert(list, value) end
+    local function push_both(list, value)
+      push(list, value)
+      push(list, -value)
+    end
+    local all, last = {}, {}
+    local function keep(value) last[#last + 1] = value end
+    for i = 1, #x do
+      push_both(all, x[i])
+      if x[i] > 0 then keep(i) end
+    end
+    return all, last
+  end,
+  ["nothing"] = function(x)
+    local far, sum = {}, 1.0
+    for i = 1, #x do
+      if x[i] > 1000 then far[#far + 1] = x[i] end
+    end
+    for _, v in ipairs(far) do sum = sum + v end
+    return far, sum
+  end,
+  ["the length of a table that loops fill"] = function(x)
+    local filled, sums, rows = {}, {}, {}
+    for i = 1, #x do filled[i] = x[i] end
+    for i = 2, #filled do filled[i] = filled[i] + filled[i - 1] end
+    for i = 3, #x do sums[#sums + 1] = filled[i] end
+    for i = 1, #sums do rows[i] = { sums[i], i } end
+    local last = 0.0
+    for _, row in ipairs(rows) do last = last + row[1] end
+    return filled, last, #rows
+  end,
+  ["primes, by a table of booleans"] = function(x)
+    local is_prime, primes = {}, {}
+    for i = 2, #x do is_prime[i] = true end
+    for i = 2, #x do
+      if is_prime[i] then
+        primes[#primes + 1] = i
+        for j = i * i, #x, i do is_prime[j] = false end
+      end
+    end
+    return primes
+  end,
+}
+
+local function reals(count)
+  local list = {}
+  for i = 1, count do list[i] = math.random() - 0.5 end
+  return list
+end
+
+helper.describe_each("a function that makes lists", function(device)
+  for name, f in pairs(LISTS) do
+    it("does what it does in Lua: " .. name, function()
+      for _, options in ipairs { { force = true }, { force = false }, { force = true, target = "gpu" } } do
+        options.device = device
+        local compiled <close> = assert(loops.compile(f, options))
+        for _, count in ipairs { N, N, 1, 0 } do
+          assert.is_true(copies.are_calls_equal(compiled, f, { reals(count) }, device))
+        end
+      end
+    end)
+  end
+
+  it("stays parallel where a loop appends once in each pass", function()
+    local compiled <close> = assert(loops.compile(function(x)
+      local twice, sum = {}, {}
+      for _, v in ipairs(x) do twice[#twice + 1] = 2 * v end
+      for i = 1, #twice do sum[i] = twice[i] + 1 end
+      return sum
+    end, { device = device, force = true }))
+    assert.same({ 7.0, 3.0 }, compiled { 3.0, 1.0 })
+    local _, count = compiled:explain():gsub(": for %w+ +parallel", "")
+    assert.equal(2, count)
+  end)
+
+  it("returns buffers as long as they get where an argument is one", function()
+    local compiled <close> = assert(loops.compile(LISTS.rows, { device = device, force = true }))
+    local points = compiled(device:buffer { 0.5, -1, 2, 4 })
+    assert.same({ 3, 2 }, points.shape)
+    assert.equal(0, #compiled(device:zeros("double", 0)))
+  end)
+
+  it("says where data decide how long one gets", function()
+    local compiled <close> = assert(loops.compile(function(x)
+      local list, at = {}, 1
+      while x[at] > 0 do
+        list[#list + 1] = at
+        at = at + 1
+      end
+      return list
+    end, { device = device }))
+    helper.raises("how long 'list' gets is not found, as data say how often a loop around its appends goes round",
+      compiled, { 1, 0 })
+  end)
+end)
+
+helper.describe_each("booleans", function(device)
+  local function above(x)
+    local is_above, is_any = {}, false
+    for i = 1, #x do
+      is_above[i] = {}
+      for j = 1, 2 do is_above[i][j] = x[i] > j and x[i] ~= 3 end
+      if is_above[i][1] and not is_above[i][2] then is_any = true end
+    end
+    return is_above, is_any
+  end
+
+  it("are returned, as elements of a table or alone", function()
+    for _, force in ipairs { true, false } do
+      local compiled <close> = assert(loops.compile(above, { device = device, force = force }))
+      local list, is_any = compiled { 0.5, 1.5, 3.0, 4.0 }
+      assert.same({ { false, false }, { true, false }, { false, false }, { true, true } }, list)
+      assert.is_true(is_any)
+      assert.is_false((select(2, compiled { 3, 4 })))
+    end
+  end)
+
+  it("are 1 and 0 in a buffer", function()
+    local compiled <close> = assert(loops.compile(above, { device = device, force = true }))
+    assert.same({ { 0, 0 }, { 1, 0 } }, (compiled(device:buffer { 0.5, 1.5 })):read())
+  end)
+end)
