@@ -65,6 +65,9 @@ local JACOBI = [[function(a, b, n, steps)
   end
 end]]
 
+-- The same with a loop that counts the rows behind the one before.
+local BEHIND = JACOBI:gsub("for i = 2, n %- 1 do a%[i%] = b%[i%]", "for i = 1, n - 2 do a[i + 1] = b[i + 1]")
+
 local ELIMINATION = [[function(a, n)
   for k = 1, n do
     for j = k + 1, n do a[k][j] = a[k][j] / a[k][k] end
@@ -203,6 +206,7 @@ helper.describe_each("a loop in rounds", function(device)
         check(JACOBI, device, vector(size), vector(size), size, steps)
       end
     end
+    check(BEHIND, device, vector(65), vector(65), 65, 7)
     for _, size in ipairs { 1, 2, 3, 4, 5, 17 } do check(ELIMINATION, device, matrix(size), size) end
     check(FIELDS, device, matrix(48), matrix(48), matrix(48), 48, 5)
     for _, size in ipairs { 2, 3, 33, 48 } do
