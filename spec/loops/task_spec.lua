@@ -264,6 +264,19 @@ describe("a sequential nest", function()
     assert.matches("for k .- %-> a loop of one work%-item, or a loop on the host\n", text)
   end)
 
+  helper.on_cpu("is a further choice within a loop where elements are read on the host, not where numbers are", function()
+    for value, tasks in pairs { ["t * u"] = 1, ["a[u]"] = 2 } do
+      local text = assert(loops.compile(([[function(a, n)
+        for t = 1, n do for u = 1, n do
+          local x = %s
+          for i = 1, n do a[i] = a[i] + x end
+        end end
+      end]]):format(value), { device = device })):explain()
+      local _, count = text:match("for u [^\n]*"):gsub("a loop of one work%-item", "")
+      assert.equal(tasks, count, text)
+    end
+  end)
+
   local SUM = "function(a, n) for i = 2, n do a[i][1] = a[i][1] + a[i - 1][1] end end"
 
   helper.on_cpu("is one work-item on a GPU, too, between nests whose data stay there", function()
