@@ -284,6 +284,21 @@ describe("a compiled function", function()
     end
   end)
 
+  helper.on_cpu("is estimated alike for one work-item of a loop and of the same loop further on", function()
+    local loop = "for t = 1, n do local x = a[t] for i = 1, n do a[i] = a[i] + x end end\n"
+    local compiled = assert(loops.compile(("function(a, b, n)\n%sfor i = 1, n do b[i] = a[i] end\n%send"):format(loop,
+      loop), { device = device }))
+    local a <close> = device:zeros("double", 50)
+    local b <close> = device:zeros("double", 50)
+    compiled(a, b, 50)
+    local text, found = compiled:explain(), {}
+    for nest in text:gmatch "nest_(%d), line [24]: one work%-item" do
+      found[#found + 1] = text:match(("nest_%d: %%a+: (launches: 1, [^\n]*)"):format(nest))
+    end
+    assert.equal(2, #found, text)
+    assert.equal(found[1], found[2])
+  end)
+
   it("is estimated in Lua as it takes there, on tables and buffers", function()
     if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
     if device.type ~= "cpu" then return pending "a sum has no kernel to choose elsewhere" end

@@ -200,6 +200,10 @@ describe("a sequential nest", function()
     for text, is_skewed in pairs { -- nor where nothing waits, as a choice is guessed
       ["function(a, n) for i = 2, n do for j = 2, n do if a[i][j] > 0 then a[i][j] = a[i][j - 1] end end end end"] =
         false,
+      ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j] > 0 and a[i][j - 1] / 3 or a[i - 1][j] end end "
+        .. "end"] = false,
+      ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j] > 0 and a[i][j - 1] - 3 or a[i - 1][j] end end "
+        .. "end"] = true, -- where both sides are computed
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[i - 1][j + 2] end end end"] = true,
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end end end"] = false,
       ["function(a, n) for i = 2, n do for j = 2, n do a[1][j] = a[1][j - 1] + a[i][j] end end end"] = false,
