@@ -281,6 +281,19 @@ describe("a function of one expression", function()
       inlined "local g = math.sqrt local g = function(x) return g(x) * 2 end a[1] = g(t)")
   end)
 
+  it("lets an interrupt through, as it is, that comes while its source is read", function()
+    local function half(x) return x / 2 end
+    local readings = 0
+    debug.sethook(function()
+      if debug.getinfo(2, "f").func ~= lexer.read then return end
+      readings = readings + 1
+      if readings == 2 then error("interrupted!", 0) end -- after that of the function around
+    end, "c")
+    local _, raised = pcall(front.tree, function(a) a[1] = half(a[1]) end)
+    debug.sethook()
+    assert.same({ 2, "interrupted!" }, { readings, raised })
+  end)
+
   it("has numbers around as they are at the call, and types of each place", function()
     local k = 2
     local function scaled(x) return k * x + x * x end
