@@ -292,8 +292,8 @@ describe("a compiled function", function()
     local b <close> = device:zeros("double", 50)
     compiled(a, b, 50)
     local text, found = compiled:explain(), {}
-    for nest in text:gmatch "nest_(%d), line [24]: one work%-item" do
-      found[#found + 1] = text:match(("nest_%d: %%a+: (launches: 1, [^\n]*)"):format(nest))
+    for number in text:gmatch "nest_(%d), line [24]: one work%-item" do
+      found[#found + 1] = text:match(("nest_%d: %%a+: (launches: 1, [^\n]*)"):format(number))
     end
     assert.equal(2, #found, text)
     assert.equal(found[1], found[2])
@@ -438,7 +438,7 @@ describe("a compiled function", function()
     local one = shown { force = false }
     assert.matches("all nests: force = false\n  nest_1: Lua: launches", one)
     local own = shown { heuristics = "paper" }
-    for nest = 1, 2 do assert.matches(("nest_%d: Lua: loops in it: %d;"):format(nest, nest), own) end
+    for i = 1, 2 do assert.matches(("nest_%d: Lua: loops in it: %d;"):format(i, i), own) end
     assert.not_matches("all nests", own)
   end)
 
