@@ -159,6 +159,7 @@ local ERRORS = {
   { "function(a) a[1] §2 end", "'=' expected, found '2'" },
   { "function(a)\n  for i = 1, 2 do\n    a[i] = 0\n§",
     "'end' expected (to close 'for' of line 2), found the end of the text" },
+  { "function(a) return 1 §a[1] = 2 end", "'end' expected, found 'a'" },
   { "function(a) if true §a[1] = 1 end end", "'then' expected, found 'a'" },
   { "function(a, §) end", "a name expected, found ')'" },
   { "function(a) for i = 1 §do end end", "',' expected, found 'do'" },

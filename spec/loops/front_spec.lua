@@ -281,6 +281,19 @@ describe("a function of one expression", function()
       inlined "local g = math.sqrt local g = function(x) return g(x) * 2 end a[1] = g(t)")
   end)
 
+  it("lets an interrupt through, as it is, that comes while its source is read", function()
+    local function half(x) return x / 2 end
+    local readings = 0
+    debug.sethook(function()
+      if debug.getinfo(2, "f").func ~= lexer.read then return end
+      readings = readings + 1
+      if readings == 2 then error("interrupted!", 0) end -- after that of the function around
+    end, "c")
+    local _, raised = pcall(front.tree, function(a) a[1] = half(a[1]) end)
+    debug.sethook()
+    assert.same({ 2, "interrupted!" }, { readings, raised })
+  end)
+
   it("has numbers around as they are at the call, and types of each place", function()
     local k = 2
     local function scaled(x) return k * x + x * x end
@@ -455,10 +468,10 @@ describe("an affine form", function()
     if choice <= 6 then return ("(%s - %s)"):format(inner(), inner()) end
     if choice == 7 then return ("- %s"):format(inner()) end
     if choice == 8 then return ("(~%s)"):format(inner()) end
-    if choice == 9 or divisions == 0 then
+    if choice == 9 or divisions < 1 then
       return ("(%s * %s)"):format(inner(), math.random(2) == 1 and "3" or "(2 - 7)")
     end
-    if choice == 10 then -- a mask of one run of ones, at the end or not
+    if choice == 10 and divisions > 1 then -- a mask of one run of ones, at the end or not
       local mask = (1 << math.random(3)) - 1 << math.random(0, 2)
       return ("(%s %s %d)"):format(inner(2), ({ "&", "|", "~" })[math.random(3)], math.random(2) == 1 and mask or ~mask)
     end
@@ -475,21 +488,46 @@ describe("an affine form", function()
     return sum
   end
 
+  local function random_values()
+    local i, j, n = math.random(-20, 20), math.random(-20, 20), math.random(-20, 20)
+    return { i = i, j = j, n = n, k = i - 2 * j + n % 3, a = ("x"):rep(13), ["#a"] = 13, math = math }
+  end
+
   it("has the value of its expression", function()
     for _ = 1, 300 do
       local text = random_affine(DEPTH, 2)
       local tree = front.tree(([[function(a, n)
         for i = 1, n do for j = i, n do
           local k = i - 2 * j + n %% 3
-          a[%s] = 0
+          a[1] = a[%s]
         end end
       end]]):format(text))
-      local form = assert(affine.of(tree.body[1].body[1].body[2].target.subscripts[1]))
+      local form = assert(affine.of(tree.body[1].body[1].body[2].value.subscripts[1]))
       for _, term in ipairs(form.terms) do assert.not_equal(0, term.coefficient) end
       for _ = 1, 5 do
-        local i, j, n = math.random(-20, 20), math.random(-20, 20), math.random(-20, 20)
-        local values = { i = i, j = j, n = n, k = i - 2 * j + n % 3, a = ("x"):rep(13), ["#a"] = 13 }
+        local values = random_values()
         assert.equal(load("return " .. text, "=x", "t", values)(), evaluate(form, values), text)
+      end
+    end
+  end)
+
+  it("is one of those that a sum with math.min or math.max is the least or the greatest of", function()
+    for _ = 1, 60 do
+      local name, other = math.random(2) == 1 and "min" or "max", random_affine(1, 1)
+      local least = ("math.%s(%s, %s)"):format(name, random_affine(1, 1), random_affine(1, 1))
+      local text = ({ least .. " + " .. other, least .. " - " .. other, other .. " + " .. least })[math.random(3)]
+      local tree = front.tree(([[function(a, n)
+        for i = 1, n do for j = i, n do
+          local k = i - 2 * j + n %% 3
+          for l = %s do a[l] = 0 end
+        end end
+      end]]):format(name == "min" and "1, " .. text or text .. ", n"))
+      local loop = tree.body[1].body[1].body[2]
+      local forms = assert(affine.forms(name == "min" and loop.to or loop.from, name), text)
+      for _ = 1, 5 do
+        local values, list = random_values(), {}
+        for f, form in ipairs(forms) do list[f] = evaluate(form, values) end
+        assert.equal(load("return " .. text, "=x", "t", values)(), math[name](table.unpack(list)), text)
       end
     end
   end)

@@ -543,10 +543,13 @@ helper.describe_each("loops.compile", function(device)
       end
       return rows
     end
-    local a, b, expected = { [0] = 3, 1, 2 }, zeros(3), zeros(3)
-    f(a, expected, 3)
-    compile(f, device, { base = 0 })(a, b, 3)
-    assert.same(expected, b)
+    local from_0 = compile(f, device, { base = 0 })
+    for count, a in pairs { [3] = { [0] = 3, 1, 2 }, [1] = { [0] = 3 }, [0] = {} } do
+      local b, expected = zeros(count), zeros(count)
+      f(a, expected, count)
+      from_0(a, b, count)
+      assert.same(expected, b)
+    end
     local buffer = device:zeros("long", 3, 3)
     compile(f, device, { base = 0, force = false })(device:buffer({ 3, 1, 2 }, "long"), buffer, 3)
     assert.same({ { 30, 0, 0 }, { 10, 11, 0 }, { 20, 21, 22 } }, buffer:read())
@@ -809,12 +812,15 @@ helper.describe_each("loops.compile", function(device)
     check(f, device, { { 0, 0, 0 }, -2, 3 })
     local _, message = pcall(f, { 0, 0, 0 }, 0, 3)
     helper.raises(message:match ": (.*)$", compile(f, device), { 0, 0, 0 }, 0, 3)
-    local compiled = check(function(a, b, m)
-      for i = 1, m do a[i] = a[i] % b[i] end
-    end, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
-    assert.equal(1, compiled:stats().launches)
-    local _, of_remainder = pcall(load "local a, b = 1, 0 return a % b")
-    helper.raises(of_remainder:match ": (.*)$", compiled, { 7, 8, 9 }, { 2, 0, 4 }, 3)
+    local function remainder(a, b, m) for i = 1, m do a[i] = a[i] % b[i] end end
+    local function rest(a, b, m) for i = 1, m do a[i] = math.fmod(a[i], b[i]) end end
+    for _, of_data in ipairs { remainder, rest } do
+      local compiled = check(of_data, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
+      assert.equal(1, compiled:stats().launches)
+      _, message = pcall(of_data, { 7, 8, 9 }, { 2, 0, 4 }, 3)
+      helper.raises(message:match ": (.*)$", compiled, { 7, 8, 9 }, { 2, 0, 4 }, 3)
+      assert.equal(2, compiled:stats().launches)
+    end
   end)
 
   it("leaves what was done when Lua raises an error between launches", function()

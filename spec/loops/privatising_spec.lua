@@ -59,6 +59,7 @@ describe("arrays of each pass", function()
       -- a loop around what is stored may have no pass
       "for k = 14, n do for j = 1, n do c[1][j] = a[i][j] * k end end; for k = 14, n do for j = 1, n do "
         .. "b[i][j] = b[i][j] + c[1][j] end end",
+      "for j = 1, n do for k = 14, n do c[j][j] = a[i][k] end end; for k = 14, n do b[i][k] = c[k][k] end",
       "for k = i, n - 1 do for j = 1, n do c[1][j] = a[k][j] end end; for k = i, n - 1 do b[i][k] = c[1][k] end",
       "for j = 1, n do c[1][j] = 0.0 end; for k = i, n - 1 do c[1][k + 1] = a[i][k] end; "
         .. "for j = 1, n do b[i][j] = c[1][j] end",
@@ -91,6 +92,11 @@ describe("arrays of each pass", function()
       for i = 1, n do assert.equal(values[i] + values[i] * 2, sums[i]) end
       assert[length == 2 and "matches" or "not_matches"]("of each pass", f:explain())
     end
+  end)
+
+  it("are none of a loop without another one in it", function()
+    local wide = compare "for i = 1, n do c[1][1] = a[i][1]; b[i][1] = c[1][1] * c[1][1] end"
+    assert.not_matches("of each pass", wide:explain())
   end)
 
   it("are none of those that data alone say are written", function()

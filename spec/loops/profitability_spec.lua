@@ -284,6 +284,21 @@ describe("a compiled function", function()
     end
   end)
 
+  helper.on_cpu("is estimated alike for one work-item of a loop and of the same loop further on", function()
+    local loop = "for t = 1, n do local x = a[t] for i = 1, n do a[i] = a[i] + x end end\n"
+    local compiled = assert(loops.compile(("function(a, b, n)\n%sfor i = 1, n do b[i] = a[i] end\n%send"):format(loop,
+      loop), { device = device }))
+    local a <close> = device:zeros("double", 50)
+    local b <close> = device:zeros("double", 50)
+    compiled(a, b, 50)
+    local text, found = compiled:explain(), {}
+    for number in text:gmatch "nest_(%d), line [24]: one work%-item" do
+      found[#found + 1] = text:match(("nest_%d: %%a+: (launches: 1, [^\n]*)"):format(number))
+    end
+    assert.equal(2, #found, text)
+    assert.equal(found[1], found[2])
+  end)
+
   it("is estimated in Lua as it takes there, on tables and buffers", function()
     if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
     if device.type ~= "cpu" then return pending "a sum has no kernel to choose elsewhere" end
@@ -388,6 +403,18 @@ describe("a compiled function", function()
       .. "1.6e%+06 bytes", text)
   end)
 
+  it("shows what a nest in Lua takes as it was measured, after the model's figure", function()
+    with_costs({ build = 0.0, load = 0.0, launch = 1.0 }, function()
+      local compiled, list = assert(loops.compile(SCALE:format "2.0", { device = device })), {}
+      for i = 1, 1000 do list[i] = 1.0 end
+      for call = 1, 4 do
+        compiled(list, 1000)
+        local source = call < 4 and "model" or "measured" -- of which there are two then: the first call does not count
+        assert.matches(("nest_1: Lua: [^\n]* in Lua %%(%s%%)"):format(source), compiled:explain())
+      end
+    end)
+  end)
+
   it("shows both sides where something else keeps a nest in Lua", function()
     local compiled = assert(loops.compile([[function(a, b, n)
       for i = 1, n do if b[i] > 0 then a[i + 1] = 1.0 end end
@@ -396,6 +423,23 @@ describe("a compiled function", function()
     local text = compiled:explain()
     assert.truthy(text:find("all in Lua: whether 'a' is left in line 2 depends on data", 1, true), text)
     assert.truthy(text:find("nest_1: Lua: launches: 1, statements: 3, work-items: 2; they take", 1, true), text)
+  end)
+
+  it("shows one reason where it is that of all nests, else each nest's own", function()
+    local text = [[function(a, b, n)
+      for i = 1, n do b[i] = 2 * b[i] end
+      for i = 1, n do for j = 1, n do a[i][j] = b[i] end end
+    end]]
+    local function shown(options)
+      local compiled = assert(loops.compile(text, options))
+      compiled({ { 1.0 } }, { 1.0 }, 1)
+      return compiled:explain()
+    end
+    local one = shown { force = false }
+    assert.matches("all nests: force = false\n  nest_1: Lua: launches", one)
+    local own = shown { heuristics = "paper" }
+    for i = 1, 2 do assert.matches(("nest_%d: Lua: loops in it: %d;"):format(i, i), own) end
+    assert.not_matches("all nests", own)
   end)
 
   it("shows what each loop became", function()

@@ -65,6 +65,9 @@ local JACOBI = [[function(a, b, n, steps)
   end
 end]]
 
+-- The same with a loop that counts the rows behind the one before.
+local BEHIND = JACOBI:gsub("for i = 2, n %- 1 do a%[i%] = b%[i%]", "for i = 1, n - 2 do a[i + 1] = b[i + 1]")
+
 local ELIMINATION = [[function(a, n)
   for k = 1, n do
     for j = k + 1, n do a[k][j] = a[k][j] / a[k][k] end
@@ -197,12 +200,23 @@ helper.describe_each("a loop in rounds", function(device)
     assert.is_true(launches < 40 or device.compute_units > 8) -- whose rounds would have one pass
   end)
 
+  it("has two pieces for each compute unit, or one where two would have no room for two passes", function()
+    local compiled = assert(loops.compile(JACOBI, { force = true, target = "cpu", device = device,
+      tiles = { passes = 8, cache = 1000000, blocks = 2 } }))
+    for width, launches in pairs { [16] = 8, [15] = 6 } do -- rounds of 16 // 8 = 2 and of 30 // 8 = 3 passes
+      local length, before = 2 * device.compute_units * width + 2, compiled:stats().launches
+      compiled(vector(length), vector(length), length, 8)
+      assert.equal(launches, compiled:stats().launches - before)
+    end
+  end)
+
   it("is right for every size and number of passes", function()
     for _, size in ipairs { 1, 2, 3, 4, 31, 32, 33, 34, 65 } do
       for _, steps in ipairs { 0, 1, 2, 3, 7 } do
         check(JACOBI, device, vector(size), vector(size), size, steps)
       end
     end
+    check(BEHIND, device, vector(65), vector(65), 65, 7)
     for _, size in ipairs { 1, 2, 3, 4, 5, 17 } do check(ELIMINATION, device, matrix(size), size) end
     check(FIELDS, device, matrix(48), matrix(48), matrix(48), 48, 5)
     for _, size in ipairs { 2, 3, 33, 48 } do

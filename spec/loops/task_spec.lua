@@ -200,6 +200,10 @@ describe("a sequential nest", function()
     for text, is_skewed in pairs { -- nor where nothing waits, as a choice is guessed
       ["function(a, n) for i = 2, n do for j = 2, n do if a[i][j] > 0 then a[i][j] = a[i][j - 1] end end end end"] =
         false,
+      ["function(a, n) for i = 2, n do for j = 2, n do "
+        .. "a[i][j] = a[i][j] > 0 and a[i][j - 1] / 3 or a[i - 1][j] end end end"] = false,
+      ["function(a, n) for i = 2, n do for j = 2, n do " -- of which both sides are computed
+        .. "a[i][j] = a[i][j] > 0 and a[i][j - 1] - 3 or a[i - 1][j] end end end"] = true,
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[i - 1][j + 2] end end end"] = true,
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end end end"] = false,
       ["function(a, n) for i = 2, n do for j = 2, n do a[1][j] = a[1][j - 1] + a[i][j] end end end"] = false,
@@ -262,6 +266,19 @@ describe("a sequential nest", function()
     local text = assert(loops.compile(DURBIN, { device = device })):explain()
     assert.matches("nest_%d, line 2: one work%-item; reads r, y, z, writes y, z.-\n  or, instead of it:\n", text)
     assert.matches("for k .- %-> a loop of one work%-item, or a loop on the host\n", text)
+  end)
+
+  helper.on_cpu("is a further choice within a loop if it reads elements on the host, not if numbers alone", function()
+    for value, tasks in pairs { ["t * u"] = 1, ["a[u]"] = 2 } do
+      local text = assert(loops.compile(([[function(a, n)
+        for t = 1, n do for u = 1, n do
+          local x = %s
+          for i = 1, n do a[i] = a[i] + x end
+        end end
+      end]]):format(value), { device = device })):explain()
+      local _, count = text:match("for u [^\n]*"):gsub("a loop of one work%-item", "")
+      assert.equal(tasks, count, text)
+    end
   end)
 
   local SUM = "function(a, n) for i = 2, n do a[i][1] = a[i][1] + a[i - 1][1] end end"

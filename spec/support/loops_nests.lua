@@ -140,6 +140,11 @@ nest("functions", "vmn", function(x, A, n)
   end
 end)
 
+nest("the last elements", "vmn", function(x, A, n)
+  for i = 1, n do A[i][#A[1]] = x[#x] * i end
+  x[#x] = A[#A][#A[1] - 1]
+end)
+
 nest("divided subscripts", "vvn", function(x, y, n)
   local half = n // 2
   for i = 1, half do y[(i + 1) // 2] = x[i * 2 - 1 + i % 2 + (i - i) // 4] + x[half - i + 1] end

@@ -73,12 +73,12 @@ local function source_of(origin, node)
 end
 
 --- What this Lua says of an integer that is divided by 0.
-local function message_of(operator)
-  local _, message = pcall(load(("local a, b = 1, 0 return a %s b"):format(operator), "=zero"))
+local function message_of(division)
+  local _, message = pcall(load("local a, b = 1, 0 return " .. division, "=zero", "t", { math = math }))
   return message:match "^zero:1: (.*)$"
 end
 
-local OF_ZERO = { ["//"] = message_of "//", ["%"] = message_of "%" }
+local OF_ZERO = { ["//"] = message_of "a // b", ["%"] = message_of "a % b", fmod = message_of "math.fmod(a, b)" }
 
 local WORDS = {
   index = function(site, value, origin, numbers, base)
@@ -89,7 +89,7 @@ local WORDS = {
       source_of(origin, node), what, value, node.array.pitches and "" or which, base, size + base - 1)
   end,
   zero = function(site)
-    return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or "%"])
+    return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or site.node.name])
   end,
   step = function(site) return ("line %d: 'for' step is zero"):format(site.node.line) end,
   integer = function(site, _, origin) return NIL:format(site.node.line, source_of(origin, site.node)) end,

@@ -102,7 +102,7 @@ local function early_of(lane, accesses)
     end
   end
   for _, common in ipairs(lane.common) do
-    for node in pairs(common.nodes) do add(node) end
+    for _, node in ipairs(common.nodes) do add(node) end
   end
   return early
 end

@@ -132,7 +132,7 @@ end
 -- @tparam table variable of the loop
 -- @treturn {table,...} the body
 -- @treturn {table,...} `{ variable=, value=, nodes= }`: what each new variable is, before the loop, and the reads that
--- it stands for, as keys
+-- it stands for
 local function hoist(body, variable)
   local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
   local function replace(node)
@@ -144,7 +144,7 @@ local function hoist(body, variable)
       by_text[text] = { value = node, nodes = {}, name = name, variable = name.variable }
       list[#list + 1] = by_text[text]
     end
-    by_text[text].nodes[node] = true
+    table.insert(by_text[text].nodes, node)
     return by_text[text].name
   end
   for i, node in ipairs(body) do
