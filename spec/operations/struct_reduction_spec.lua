@@ -139,6 +139,12 @@ helper.describe_each("a preamble", function(d)
       "float times(float v, float by) { return v * by; }" }))
   end)
 
+  it("has operands in their own types, as expressions have", function()
+    local large = 2 ^ 24 + 1 -- which no float is
+    assert.same({ 1.5, 0.5 }, cl.map("odd(n[i]) + y[i]", { n = d:buffer({ large, 2 }, "int"), y = d:buffer { 0.5, 0.5 } },
+      { preamble = "int odd(int v) { return v & 1; }" }):read())
+  end)
+
   it("includes the header of complex numbers, and files by their paths", function()
     local got = cl.map("cabs((float2)(x[i], y))", { x = d:buffer { 3, 5 }, y = 4 },
       { preamble = "#include <clcompute/complex.h>" }):read()
