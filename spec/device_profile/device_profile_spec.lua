@@ -86,8 +86,8 @@ describe("a device profile", function()
   end)
 
   it("has ever twice as many groups in flight", function()
-    local rows = device_profile.measure(device, { quick = true, only = { "latency_hiding" } }).experiments[1].sections[1]
-      .rows
+    local profile = device_profile.measure(device, { quick = true, only = { "latency_hiding" } })
+    local rows = profile.experiments[1].sections[1].rows
     for i, row in ipairs(rows) do assert.same({ 1 << i - 1, "ok" }, { row.params.groups, row.status }) end
     assert.is_true(#rows > 2)
   end)
