@@ -37,6 +37,17 @@ describe("a known answer", function()
     assert.is_true(n > 20)
   end)
 
+  it("is asked for from the version of OpenCL on that it needs", function()
+    local major, minor = d.version:match "^OpenCL (%d+)%.(%d+)"
+    local function run(...)
+      return known_answer.run(d, { name = "version", is_apart = true, from = { ... }, expected = { 2 },
+        operation = function() return { 2 } end })
+    end
+    assert.equal("ok", run(math.tointeger(major), math.tointeger(minor)))
+    assert.equal("ok", run(major - 1, 9))
+    assert.same({ "skipped", "needs OpenCL 99.0", false }, { run(99, 0) })
+  end)
+
   it("is asked for beside a recording, which goes on whatever happens", function()
     local x = d:zeros("float", 4)
     for _, f in ipairs { function() cl.saxpy(1, x, x) end, function() error("watchdog", 0) end } do

@@ -341,6 +341,20 @@ helper.describe_soonest("conditions of any shape", function(d)
 end)
 
 helper.describe_each("a condition", function(d)
+  it("is kept with few others, however many there were", function()
+    local x = d:zeros("int", 0)
+    local long = (" "):rep(4096)
+    --- KiB in use after conditions from first to last.
+    local function used(first, last)
+      for i = first, last do cl.compact(("x > %d%s"):format(i, long), x) end
+      collectgarbage()
+      collectgarbage()
+      return collectgarbage "count"
+    end
+    local few = used(1, 512)
+    assert.is_true(used(513, 1536) - few < 1024) -- texts of 4 MiB
+  end)
+
   it("says what is wrong", function()
     local x, y = d:buffer { 1, 2, 3 }, d:buffer { 1, 2 }
     for _, case in ipairs {

@@ -84,6 +84,8 @@ describe("clcompute loops", function()
 
   it("takes all functions of a file with loops, or the one that is named; names them where it takes one", function()
     assert.matches("^only of .*nest_1, line 1", succeeds("loops " .. one))
+    local beside = write(folder .. "/beside.lua", "local function half(x) return x / 2 end " .. ONE .. "return half\n")
+    assert.matches("^only of .*nest_1, line 1", succeeds("loops " .. beside))
     assert.matches("\n   5: for i ", (succeeds(("loops %s --function M.scale"):format(sums)):gsub("\n +", "\n   ")))
     local code, out, err = run("loops " .. sums)
     assert.equal(1, code)

@@ -85,6 +85,13 @@ describe("a device profile", function()
     assert.matches("<svg", report.html(document), 1, true)
   end)
 
+  it("has ever twice as many groups in flight", function()
+    local profile = device_profile.measure(device, { quick = true, only = { "latency_hiding" } })
+    local rows = profile.experiments[1].sections[1].rows
+    for i, row in ipairs(rows) do assert.same({ 1 << i - 1, "ok" }, { row.params.groups, row.status }) end
+    assert.is_true(#rows > 2)
+  end)
+
   it("finds what a launch costs, waited for at least as much as queued", function()
     local found = device_profile.measure(device, { only = { "launch" } }).found
     assert.is_true(found.launch_waited > 0 and found.launch_queued > 0)

@@ -470,11 +470,44 @@ helper.describe_each("an experiment with memory", function(d)
     assert.equal(2, wrong)
   end)
 
-  it("notices kernels that compute nothing", function()
+  --- A lab whose kernels compute nothing.
+  local function idle_lab()
     local idle = d:program("kernel void idle(global int *x) { x[0] = 1; }").idle
     local x = d:zeros("int", 1)
     local lab = Lab.new(d, { quick = true })
     lab.kernel = function() return function() return idle(1, x) end end
+    return lab
+  end
+
+  it("reads as often as a launch needs to be timed", function()
+    local function reads(size)
+      local lab = idle_lab()
+      lab.size = function() return size end
+      return bank_conflicts.measure(lab)[1].rows[1].operations
+    end
+    assert.equal(2 * reads(4), reads(8))
+  end)
+
+  it("tells each size its level, also the first and the last of one, or that it is between two", function()
+    local lab, least, found = idle_lab(), nil, {}
+    lab.choose = function(_, full) return full end
+    lab.beyond_caches = function() return 1 << 18 end
+    lab.time = function(_, given) -- seconds of a byte or of a read: two levels, and two sizes on the way
+      local bytes = given.params.bytes
+      least = least or bytes
+      local each = bytes <= 4 * least and 1 or bytes >= 32 * least and 10000 or bytes / least * 20
+      return { name = given.name, params = given.params, status = "ok", each = each,
+        value = each * (given.operations or given.bytes), bytes = given.bytes }
+    end
+    for _, row in ipairs(working_set.measure(lab)[1].rows) do found[#found + 1] = row.level end
+    local first, last = "up to " .. format.size(4 * least), "from " .. format.size(32 * least)
+    assert.same({ first, first, first, "between", "between", last }, table.move(found, 1, 6, 1, {}))
+    for i = 6, #found do assert.equal(last, found[i]) end
+    assert.is_true(#found > 6)
+  end)
+
+  it("notices kernels that compute nothing", function()
+    local lab = idle_lab()
     for _, experiment in ipairs { local_memory, bank_conflicts, coalescing, working_set } do
       for _, section in ipairs((experiment.measure(lab))) do
         for _, row in ipairs(section.rows) do

@@ -329,7 +329,8 @@ describe("independent operations", function()
     says(packing.read(rows(five, five)), "With a group a unit, independent operations are put side by side: 5 of them "
       .. "do 5.0 times", "With a full device, independent operations are put side by side: 5 of them",
       "Other work-items do not make up for a chain here")
-    says(packing.read(rows(five, none)), "With a full device, independent operations gain little: at most 1.00 times",
+    says(packing.read(rows(five, none)), "With a group a unit, independent operations are put side by side",
+      "With a full device, independent operations gain little: at most 1.00 times",
       "hidden either by independent operations or by other work-items")
     says(packing.read(rows(none, none)), "With a group a unit, independent operations gain little")
     assert.equal(2, #packing.read(rows(none, none)))
@@ -390,6 +391,10 @@ describe("constant memory", function()
       "In global memory, cached reads of neighbouring addresses take 1.0 times as long", "it is 8.0 times as fast.")
     says(constant_memory.read(rows { ["local memory"] = function() return 1 end,
       ["constant memory"] = function() return 3 end }), "it is 3.0 times slower.")
+    for own, told in pairs { [5] = "it is 1.2 times as fast.", [4.9] = "it is as fast." } do -- from a quarter more on
+      says(constant_memory.read(rows { ["local memory"] = function() return own end,
+        ["constant memory"] = function() return 4 end }), told)
+    end
     says(constant_memory.read(rows { ["local memory"] = banks }), "No other place could be measured.")
     says(constant_memory.read {}, TOO_FEW)
   end)

@@ -139,6 +139,12 @@ helper.describe_each("a preamble", function(d)
       "float times(float v, float by) { return v * by; }" }))
   end)
 
+  it("has operands in their own types, as expressions have", function()
+    local n, y = d:buffer({ 2 ^ 24 + 1, 2 }, "int"), d:buffer { 0.5, 0.5 } -- the first is no float
+    assert.same({ 1.5, 0.5 }, cl.map("odd(n[i]) + y[i]", { n = n, y = y },
+      { preamble = "int odd(int v) { return v & 1; }" }):read())
+  end)
+
   it("includes the header of complex numbers, and files by their paths", function()
     local got = cl.map("cabs((float2)(x[i], y))", { x = d:buffer { 3, 5 }, y = 4 },
       { preamble = "#include <clcompute/complex.h>" }):read()

@@ -170,6 +170,13 @@ describe("help", function()
     end
   end)
 
+  it("is no wider than people read with ease, however wide the terminal", function()
+    for _, topic in ipairs { "gemm", "Device", "transa" } do
+      assert.equal(help.text(known, topic, 100), (help.text(known, topic, 300)))
+    end
+    assert.equal(help.overview(known, 100), help.overview(known, 300))
+  end)
+
   -- A sample: spec/whole/documentation_spec.lua runs all of them as scripts, and README.md at the prompt.
   it("has examples that run at the prompt", function()
     local path, lines, stride = os.tmpname(), {}, helper.long(1) or 12

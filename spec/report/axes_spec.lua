@@ -75,6 +75,13 @@ describe("a scale", function()
       local s = axes.scale(value, value, nil, 5)
       assert.is_true(s.low < s.high and s.low <= value and value <= s.high)
     end
+    assert.equal(0, axes.scale(0, 0, nil, 5).low) -- a bar of nothing has nothing below it
+  end)
+
+  it("which is tight ends at the values, with ticks there where these are round", function()
+    local s = axes.scale(10, 47, nil, 4, true)
+    assert.same({ { 10, 47 }, { 10, 20, 30, 40 } }, { { s.low, s.high }, s.ticks })
+    assert.same({ -40, -30, -20, -10 }, axes.scale(-47, -10, nil, 4, true).ticks)
   end)
 end)
 

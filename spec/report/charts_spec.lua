@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Pages and their charts, as the SVG that is drawn.
 
+local markup = require "clcompute.report.markup"
 local report = require "clcompute.report"
 local reported = require "spec.support.reported"
 local write_file = require("clcompute.base").write_file
@@ -111,6 +112,35 @@ describe("report.svg", function()
     svg, note = report.svg { rows = { ROWS[3] }, chart = LINE }
     assert.is_nil(svg)
     assert.equal("1 of 1 rows are not in the chart: unsupported: no double (1).", note)
+  end)
+
+  it("has its axes in the units that columns say, and lines across where bars are read against them", function()
+    local section = { rows = { { name = "a", n = 1, low = 2, rate = 3 } }, columns = { { key = "n", unit = "rows" },
+      { key = { "low", "high" }, unit = "m" }, { key = "rate", unit = "GB/s" } } }
+    local function drawn(kind, x, y)
+      section.chart = { kind = kind, x = x, y = y }
+      local svg = report.svg(section)
+      return svg:match 'data%-axis="x"[^>]*><line class="(%a+)"', svg
+    end
+    local mark, svg = drawn("bar", "name", "rate")
+    assert.equal("grid", mark)
+    assert.truthy(svg:find(">rate, GB/s</text>", 1, true))
+    mark, svg = drawn("line", "n", "low")
+    assert.equal("axis", mark)
+    for _, title in ipairs { "n, rows", "low, m" } do assert.truthy(svg:find((">%s</text>"):format(title), 1, true)) end
+  end)
+
+  it("has room for the values at the ends of bars", function()
+    local rows = { { name = "a", value = 2e7 }, { name = "b", value = 1 } }
+    for width = 280, 1000, 90 do
+      local svg = report.svg({ rows = rows, chart = { kind = "bar", x = "name", y = "value" } }, { width = width })
+      local labels = 0
+      for x, text in svg:gmatch '<text class="label strong" x="([^"]*)"[^>]*>(.-)</text>' do
+        labels = labels + 1
+        assert.is_true(x + markup.pixels(text, 13) <= width, text)
+      end
+      assert.equal(2, labels)
+    end
   end)
 
   it("has a gap in the line where a row between has no value", function()

@@ -113,9 +113,14 @@ describe("the report", function()
   end)
 
   it("gauss has every figure, records the driver's group, and goes on from the rows it kept", function()
-    local folder = new_folder()
-    local options = { devices = { device }, quick = true, rows = folder, sizes = { 30 }, large_sizes = { 40 } }
+    local folder, shown = new_folder(), {}
+    local options = { devices = { device }, quick = true, rows = folder, sizes = { 30 }, large_sizes = { 40 },
+      progress = function(state) shown[#shown + 1] = state.name end }
     local document = suite.report("gauss", options)
+    local progress = table.concat(shown, "\n")
+    for _, figure in ipairs { "1", "2 on ", "3 on ", "5 on " } do -- the others show the same rows
+      assert.truthy(progress:find("Figure " .. figure, 1, true), figure)
+    end
     for figure = 1, 6 do
       local section = section_of(document, "Figure " .. figure)
       assert.is_true(#section.rows > 0)
@@ -148,6 +153,7 @@ describe("the report", function()
     local times = {}
     for _, row in ipairs(section_of(document, "A fixed or a shrinking range").rows) do
       if row.params.n == 100 then times[row.params.method] = row.checked and row.value end
+      assert.is_true(row.surplus >= 0 and row.surplus < row.cold) -- less the median
     end
     assert.is_true(times.fixed > 0 and times.host > 0 and times.shrinking > 0)
     local place = "_" .. tostring(device):match("^%d+:%d+"):gsub(":", ".")

@@ -16,8 +16,9 @@ local NEEDS_CUDA = "beside a GPU the report asks for CUDA's libraries"
 local SMALL = {
   gemm = { { m = 5, n = 7, k = 3 }, { m = 4, n = 3, k = 5, batch = 3 }, { n = 9, precision = "tf32" } },
   lu = { { n = 9 }, { n = 9, batch = 20 } }, gauss = { { n = 9 } }, argmax = { { n = 5000 } }, sort = { { n = 5000 } },
-  pairs = { { n = 5000 } }, unique = { { n = 5000 } }, compact = { { n = 5000 } }, histogram = { { n = 5000 } },
-  saxpy = { { n = 100 } }, sum = { { n = 1000 } }, dot = { { n = 1000 } }, scan = { { n = 1000 } },
+  pairs = { { n = 5000 } }, unique = { { n = 5000 } }, compact = { { n = 5000 }, { n = 3 } },
+  histogram = { { n = 5000 } }, saxpy = { { n = 100 } }, sum = { { n = 1000 } }, dot = { { n = 1000 } },
+  scan = { { n = 1000 } },
   arrays = { { row = "operators", n = 101 }, { row = "sum, axis 1", n = 13 }, { row = "sum, axis 2", n = 13 },
     { row = "transpose", n = 13 }, { row = "sort", n = 101 }, { row = "unique", n = 101 },
     { row = "histogram", n = 500 }, { row = "random", n = 1000 } },
@@ -61,6 +62,15 @@ describe("what is measured against others", function()
       end
     end)
   end
+
+  it("counts the bytes of operands and of the result, each once", function()
+    for row, arrays in pairs { transpose = 2, operators = 3 } do
+      local work = suite.workload("arrays", { row = row, n = 13 }, "float")
+      local operands = work.prepare(d)
+      work.run(operands)
+      assert.equal(arrays * #work.result(operands), work.bytes, row)
+    end
+  end)
 
   it("is right by NumPy and std::sort, where they are", function()
     for _, line in ipairs(SMALL.arrays) do

@@ -16,20 +16,20 @@ local SCRIPT = [[
   for _, row in ipairs(document and document.sections[1].rows or {}) do
     print(row.name, row.scaling, row.params.n, row.count, row.grid,
       row.reason and row.status .. ": " .. row.reason or row.status, row.bytes, row.theory,
-      row.speedup and row.efficiency * row.count == row.speedup and "related" or "alone")
+      row.speedup and row.efficiency * row.count == row.speedup and "related" or "alone", row.runs)
   end
   if document then assert(require "clcompute.report".svg(document.sections[1]):find "efficiency") end
 ]]
 
 local function check(output)
-  assert.matches("gemm\tstrong\t384\t1\t1x1\tok\t0\t0\talone\n", output)
-  assert.matches("gemm\tstrong\t384\t2\t1x2\tok\t(589824)\t%1\trelated\n", output) -- bytes as in theory
+  assert.matches("gemm\tstrong\t384\t1\t1x1\tok\t0\t0\talone\t3\n", output)
+  assert.matches("gemm\tstrong\t384\t2\t1x2\tok\t(589824)\t%1\trelated\t3\n", output) -- bytes as in theory
   assert.matches("gemm\tweak\t512\t2\t1x2\tok\t", output)
-  assert.matches("lu and solve\tstrong\t384\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output)
+  assert.matches("lu and solve\tstrong\t384\t2\t1x2\tok\t(%d+)\t%1\trelated\t3\n", output)
   assert.matches("gemm\tstrong\t3840000\tnil\tnil\tskipped: it would take %d+ s, and may take 20 %(%-%-limit%)\t",
     output)
-  assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\n", output)
-  assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\n", output)
+  assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\t3\n", output)
+  assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\t3\n", output)
 end
 
 describe("the report on scaling", function()

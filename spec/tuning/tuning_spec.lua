@@ -231,6 +231,10 @@ describe("rules of tuning", function()
   it("take rows that kernels can run with", function()
     assert.is_nil(rules.fault("gemm", panels, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts()))
+    local room = 2 * 16 * (64 + 4 + 64 + 4) * 4 -- bytes: two slices of each operand, whose rows are 4 floats longer
+    assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts { local_memory = room }))
+    assert.matches(("%d bytes of local memory"):format(room),
+      rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts { local_memory = room - 1 }))
     assert.is_nil(rules.fault("gemm", { kernel = "tiled" }, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "tiled", thin = thin, launch = 4, stream = 3000 }, facts()))
     assert.is_nil(rules.fault("lu", lu, facts()))

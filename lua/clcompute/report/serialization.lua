@@ -19,7 +19,7 @@ local RANK = {}
 for i, name in ipairs(ORDER) do RANK[name] = i end
 
 local function rank(name)
-  return RANK[name:match "^[^.]+"] or #ORDER + 1
+  return RANK[name:match "^[^.]+"] or math.huge
 end
 
 --- A row without nested tables: params.n is the field "params.n".
