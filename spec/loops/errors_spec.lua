@@ -181,7 +181,6 @@ local ERRORS = {
   { "function(a, n)\n  for i = 1, n do a[i] = 0 end\n  a[1] = §a + 1\nend",
     "'a' is used as a number here, but as an array in line 2" },
   { "function(a, n)\n  a[1] = n\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },
-  { "function(a, n) §n = 2 end", "'n' is a parameter and cannot be assigned: use a local" },
   { "function(a, n) a[1] = 0 §a = 1 end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do a[1] = b[1] if t > 3 then break end §a, b = b, a end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do for s = 1, n do a[1] = b[1] §a, b = b, a end end end", EXCHANGE },

@@ -5,6 +5,8 @@ local copies = require "spec.support.copies"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 
+local random_lists = require "spec.support.random_lists"
+
 local N = 40
 
 local LISTS = {
@@ -140,14 +142,29 @@ helper.describe_each("a function that makes lists", function(device)
     end)
   end
 
+  it("does what it does in Lua: random ones", function()
+    for _ = 1, os.getenv "LONG" and 400 or 5 do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text, x, y = random_lists.text(), reals(math.random(3, 60)), {}
+      for i in ipairs(x) do y[i] = math.random(-5, 5) end
+      local f = assert(load(text))()
+      local options = { device = device, force = seed % 3 ~= 0, target = seed % 5 == 0 and "gpu" or nil }
+      local compiled, reason = loops.compile(f, options)
+      local is_right = compiled and copies.are_calls_equal(compiled, f, { x, y, math.min(#x, math.random(0, 60)) }, device)
+      assert.is_true(is_right or not compiled and reason.reason:find "long" ~= nil, ("seed %d\n%s"):format(seed, text))
+      if compiled then compiled:close() end
+    end
+  end)
+
   it("stays parallel where a loop appends once in each pass", function()
     local compiled <close> = assert(loops.compile(function(x)
       local twice, sum = {}, {}
-      for _, v in ipairs(x) do twice[#twice + 1] = 2 * v end
+      for i, v in ipairs(x) do twice[#twice + 1] = i * v end
       for i = 1, #twice do sum[i] = twice[i] + 1 end
       return sum
     end, { device = device, force = true }))
-    assert.same({ 7.0, 3.0 }, compiled { 3.0, 1.0 })
+    assert.same({ 4.0, 3.0 }, compiled { 3.0, 1.0 })
     local _, count = compiled:explain():gsub(": for %w+ +parallel", "")
     assert.equal(2, count)
   end)

@@ -297,6 +297,26 @@ describe("functions that people write", function()
     end
   end)
 
+  it("assign parameters, which stay as they are for the caller", function()
+    local function powers(base, exponent, modulus, out)
+      base = base % modulus
+      local result = 1
+      while exponent > 0 do
+        if exponent & 1 == 1 then result = result * base % modulus end
+        base, exponent = base * base % modulus, exponent >> 1
+      end
+      out[1] = base
+      return result
+    end
+    local compiled <close> = assert(loops.compile(powers, { device = device }))
+    for exponent = 0, 20 do
+      local expected, got = { 0 }, { 0 }
+      assert.equal(powers(7, exponent, 1009, expected), compiled(7, exponent, 1009, got))
+      assert.same(expected, got)
+    end
+    assert.equal(powers(2.5, 5, 100, { 0 }), compiled(2.5, 5, 100, { 0 }))
+  end)
+
   it("return numbers, also before their end", function()
     local function first_above(x, limit)
       if limit < 0 then return 0, 0.5 end

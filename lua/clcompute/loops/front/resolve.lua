@@ -525,6 +525,30 @@ local function settle_results(self, body)
   return list, body
 end
 
+--- Whether a name is assigned in a parsed node, or in a list of them.
+local function is_assigned_in(node, name)
+  for _, target in ipairs(node.kind == "assign" and { node.target } or node.targets or {}) do
+    if target.kind == "name" and target.name == name then return true end
+  end
+  for _, part in pairs(node) do
+    if type(part) == "table" and is_assigned_in(part, name) then return true end
+  end
+  return false
+end
+
+--- Lets parameters be locals that are assigned, but for arrays; their first values are the call's.
+local function keep_parameters(self, parsed, parameters, into)
+  for i, token in ipairs(parsed.parameters) do
+    local is_number = not inlining.is_indexed(self, self.statements, 1, token.text)
+    if is_number and is_assigned_in(self.statements, token.text) then
+      local value = self:node("name", token, { variable = parameters[i] })
+      restrictions.number(self.origin, parameters[i], token)
+      local variable = self:declare(token, { role = "local", definition = value, assigned = token })
+      into[#into + 1] = self:node("local", token, { variable = variable, value = value })
+    end
+  end
+end
+
 --- The tree of a parsed function with variables in place of names.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
@@ -541,7 +565,10 @@ function resolve.run(parsed, base)
   self.results = results_of(self, parsed, count)
   self.results.kinds = {} -- of the results so far, "array" or "number"
   self.ends = true
-  local results, body = settle_results(self, resolve_block(self, statements))
+  local kept_first = {}
+  keep_parameters(self, parsed, parameters, kept_first)
+  local statements_of = resolve_block(self, statements)
+  local results, body = settle_results(self, table.move(statements_of, 1, #statements_of, #kept_first + 1, kept_first))
   appending.settle(self)
   local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
     body = body, origin = parsed.origin, base = self.base, results = results,
