@@ -151,7 +151,8 @@ helper.describe_each("a function that makes lists", function(device)
       local f = assert(load(text))()
       local options = { device = device, force = seed % 3 ~= 0, target = seed % 5 == 0 and "gpu" or nil }
       local compiled, reason = loops.compile(f, options)
-      local is_right = compiled and copies.are_calls_equal(compiled, f, { x, y, math.min(#x, math.random(0, 60)) }, device)
+      local values = { x, y, math.min(#x, math.random(0, 60)) }
+      local is_right = compiled and copies.are_calls_equal(compiled, f, values, device)
       assert.is_true(is_right or not compiled and reason.reason:find "long" ~= nil, ("seed %d\n%s"):format(seed, text))
       if compiled then compiled:close() end
     end

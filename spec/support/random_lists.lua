@@ -78,8 +78,8 @@ end
 function Generator:follow()
   local list, k = one_of(self.lists), self:name "k"
   local length = self.counters[list] or "#" .. list
-  local text = one_of { "s = s + list[k]", "s = s + list[k] - list[k - 1]", "list[k] = list[k] + 1", "new[k] = 2 * list[k]",
-    "new[#new + 1] = 2 * list[k]" }
+  local text = one_of { "s = s + list[k]", "s = s + list[k] - list[k - 1]", "list[k] = list[k] + 1",
+    "new[k] = 2 * list[k]", "new[#new + 1] = 2 * list[k]" }
   if text:find "new" then
     local new = self:name "t"
     self:emit("local %s = {}", new)
