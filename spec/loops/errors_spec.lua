@@ -4,8 +4,8 @@ local front = require "spec.support.loops_front"
 
 local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
   .. "'for i = first, last do'"
-local EXCHANGE = "'a' is an array and cannot be assigned: two change places by 'a, b = b, a' as the last statement of "
-  .. "a loop without 'break' that stands in no other one"
+local EXCHANGE = "'a' is an array and cannot be assigned: two change places by 'a, b = b, a' once in each pass of a "
+  .. "'for' without 'break' or of a 'while' that stands in no other loop"
 
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
   .. "local x = 0, or math.huge for a minimum"
@@ -33,7 +33,7 @@ local ERRORS = {
     "a row of 't' is made only if a condition holds: make all rows" },
   { "function(a, b, n)\nfor t = 1, n do a[1] = b[1] a, b = b, a end\nfor t = 1, n do a[1] = b[1] a, b = b, a end\n"
     .. "§for t = 1, n do a[1] = b[1] a, b = b, a end\nend",
-    "arrays change places at the ends of more than 2 loops, one behind the other" },
+    "arrays change places in more than 2 loops, one behind the other" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 2 t[m] = a[i] end return t end", "how long 't' gets is "
     .. "not known before a call, as data say where it is stored: pass it as an argument" },
   { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
@@ -185,8 +185,7 @@ local ERRORS = {
   { "function(a, b, n) for t = 1, n do a[1] = b[1] if t > 3 then break end §a, b = b, a end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do for s = 1, n do a[1] = b[1] §a, b = b, a end end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n / 2 do a[1] = b[1] §a, b = b, a end end", EXCHANGE },
-  { "function(a, b, n) for t = 1, n do §a, b = b, a a[1] = b[1] end end",
-    "'a' is a parameter and cannot be assigned: use a local" },
+  { "function(a, b, n) for t = 1, n do §a, b = b, a a[1] = b[1] a, b = b, a end end", EXCHANGE },
   { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local, not an array: index the parameter itself" },
   { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
   { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },

@@ -247,7 +247,7 @@ helper.describe_each("a function that makes tables", function(device)
   end)
 end)
 
-helper.describe_each("two arrays change places at the end of a loop", function(device)
+helper.describe_each("two arrays change places in a loop", function(device)
   local function smooth(a, b, n, steps)
     local function mean(i) return (a[i - 1] + a[i] + a[i + 1]) / 3 end
     if n < 3 then return a, 0 end
@@ -305,7 +305,47 @@ helper.describe_each("two arrays change places at the end of a loop", function(d
     return a
   end
 
-  for name, f in pairs { ["bounds that passes change"] = bounds_that_change, ["bounds of data"] = bounds_of_data,
+  local function until_close(a, b, n, steps)
+    local passes, change = 0, 100.0
+    while change > 0.125 and passes < steps do
+      local far = 0.0
+      for i = 2, n - 1 do
+        b[i] = 0.5 * (a[i - 1] + a[i + 1])
+        far = math.max(far, math.abs(b[i] - a[i]))
+      end
+      if far > 90 then break end
+      a, b = b, a
+      passes, change = passes + 1, far
+      if a[3] > 90 then break end
+    end
+    a[1] = b[2]
+    return a, passes, change
+  end
+
+  local function until_last(a, b, n, steps)
+    local passes = 1
+    repeat
+      for i = 2, n do b[i] = a[i - 1] / 2 end
+      a, b = b, a
+      local is_last = a[2] < 0.1
+      passes = passes + 1
+    until passes > steps or is_last
+    return b, passes
+  end
+
+  local function exchanged_before(a, b, n, steps)
+    for t = 1, steps do
+      local h = t / 2
+      for i = 2, n do b[i] = a[i - 1] + h end
+      a, b = b, a
+      b[1] = a[2] + h
+    end
+    return a
+  end
+
+  for name, f in pairs { ["a 'while', before its end"] = until_close, ["a 'repeat'"] = until_last,
+    ["a 'for', before its end"] = exchanged_before, ["bounds that passes change"] = bounds_that_change,
+    ["bounds of data"] = bounds_of_data,
     ["arguments, which a local function sees"] = smooth, ["tables"] = distance_of_rows,
     ["tables that are returned"] = twice } do
     it("and do what they do in Lua: " .. name, function()

@@ -397,16 +397,16 @@ denotations.new_scope = new_scope
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
--- what is known of where each is stored, and what counts: `depth` of expressions, `nodes`, the function being one,
--- `count` of variables, `branches` around, `exchanges`: loops before that end with arrays that change places; `loops`
--- are those around, `calls` the inlined ones around, `before` the statements behind which an expression is evaluated,
--- nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is all of a
--- value, `block` the statements of which one is resolved, `behind` where those behind it begin in them, `ends` whether
--- nothing follows them
+-- what is known of where each is stored, `asked`, the bodies of functions that are being looked at, and what counts:
+-- `depth` of expressions, `nodes`, the function being one, `count` of variables, `branches` around, `exchanges`: loops
+-- before in which arrays change places; `loops` are those around, `calls` the inlined ones around, `before` the
+-- statements behind which an expression is evaluated, nil where it may not be, `place` those to which a function's may
+-- be added, `whole` the expression that is all of a value, `block` the statements of which one is resolved, `behind`
+-- where those behind it begin in them, `ends` whether nothing follows them
 function denotations.names(parsed)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
     scope = new_scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0,
-    branches_at = {}, stores = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
+    branches_at = {}, stores = {}, asked = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
 end
 
 return denotations

@@ -53,9 +53,15 @@ local function has_name(tokens, name)
   return false
 end
 
---- Whether the statements of a function take a name for an array, or a function does that they pass it to.
+--- Whether the statements of a function take a name for an array, or a function does that they pass it to; of one
+-- that is being asked, as it calls itself, they do not.
 local function takes_array(self, body, name)
-  return count(body, name, { count = 0 }).is_array or inlining.is_indexed(self, body, 1, name)
+  if count(body, name, { count = 0 }).is_array then return true end
+  if self.asked[body] then return false end
+  self.asked[body] = true
+  local is_taken = inlining.is_indexed(self, body, 1, name)
+  self.asked[body] = nil
+  return is_taken
 end
 
 --- Whether a function that is put in place of a call takes an argument of that name for an array.

@@ -68,14 +68,14 @@ function restrictions.number(origin, variable, node)
   variable.number = variable.number or node
 end
 
-local KEPT = { parameter = "a parameter", capture = "an upvalue", loop = "a loop variable" }
+local KEPT = { capture = "an upvalue", loop = "a loop variable" }
 
---- Notes an assignment to a variable.
+--- Notes an assignment to a variable. Parameters that are assigned are locals by then, but for arrays.
 function restrictions.assign(origin, variable, node)
   local kept = KEPT[variable.role]
-  if variable.role == "array" then
-    failure.raise(origin, node, ("'%s' is an array and cannot be assigned: two change places by 'a, b = b, a' as the "
-      .. "last statement of a loop without 'break' that stands in no other one"):format(variable.name))
+  if variable.role == "array" or variable.role == "parameter" then
+    failure.raise(origin, node, ("'%s' is an array and cannot be assigned: two change places by 'a, b = b, a' once "
+      .. "in each pass of a 'for' without 'break' or of a 'while' that stands in no other loop"):format(variable.name))
   elseif kept then
     failure.raise(origin, node, ("'%s' is %s and cannot be assigned: use a local"):format(variable.name, kept))
   end
