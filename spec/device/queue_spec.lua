@@ -88,6 +88,15 @@ helper.describe_each("a further queue", function(d)
     assert.matches(" queue$", tostring(x.device))
   end)
 
+  it("waits for nothing where it closes and all of its commands have ended", function()
+    local script = [[local d = require "clcompute".device "%s"
+      for _ = 1, 20 do
+        local q <close> = d:queue()
+        q:zeros("int", 1):read()
+      end]]
+    helper.output(script:format(d.place), nil, 30) -- two seconds each are what commands in flight are given
+  end)
+
   it("closes by itself, and with its device", function()
     local q = d:queue()
     local x, y = q:zeros("int", 1), d:zeros("int", 1)
