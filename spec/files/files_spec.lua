@@ -33,7 +33,9 @@ describe("files", function()
 
   it("are written by processes whose standard input is closed, as daemons' may be", function()
     local path = folder .. "/written"
-    local script = [[require 'clcompute' require 'clcompute.files'.replace('%s', function(f) return f:write 'whole' end)]]
+    local script = [[
+      require 'clcompute'
+      require 'clcompute.files'.replace('%s', function(file) return file:write 'whole' end)]]
     assert.equal("", (helper.shell(('%s -e "%s" <&-'):format(helper.lua, script:format(path)))))
     assert.equal("whole", helper.read(path))
   end)
