@@ -475,9 +475,7 @@ static int await_mail(lua_State *L) {
 
 /* mail_bytes(device): of a segment. */
 static int mail_bytes(lua_State *L) {
-  clc_Device *d = clc_checkdevice(L, 1);
-  clc_usedevice(L, d);
-  lua_pushinteger(L, (lua_Integer)(LABELS + CLC_SLOTS * clc_slotroom(d)));
+  lua_pushinteger(L, (lua_Integer)(LABELS + CLC_SLOTS * clc_slotroom(clc_checkdevice(L, 1))));
   return 1;
 }
 

@@ -202,10 +202,11 @@ int clc_openown(const char *path, int flags, struct stat *st) {
   return -1;
 }
 
+/* A plain file's reads are not interrupted; where a file system has it otherwise, the program is
+   compiled. */
 static int read_all(int fd, char *p, size_t n) {
   while (n > 0) {
     const ssize_t got = read(fd, p, n);
-    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return 0;
     p += got;
     n -= (size_t)got;

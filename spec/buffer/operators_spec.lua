@@ -134,15 +134,18 @@ local function expected_of(name, f, shape, a, b, common, dtype)
   return { values = values, shape = shape, dtype = dtype }
 end
 
---- How many kernels a function launches.
-local function launches_of(f)
-  local count = 0
+--- What cl.profile has in a field of the rows of a kind while a function runs.
+local function profiled(kind, field, f)
+  local sum = 0
   cl.profile(true)
   f()
-  for _, row in ipairs(cl.profile()) do if row.kind == "kernel" then count = count + row.calls end end
+  for _, row in ipairs(cl.profile()) do if row.kind == kind then sum = sum + row[field] end end
   cl.profile(false)
-  return count
+  return sum
 end
+
+--- How many kernels a function launches.
+local function launches_of(f) return profiled("kernel", "calls", f) end
 
 helper.describe_each("operators", function(d)
   local dtypes = helper.dtypes(d)
@@ -260,6 +263,24 @@ helper.describe_each("operators", function(d)
       b:eval()
     end))
     assert.equal(1, launches_of(function() return (little * little + little):eval() end))
+  end)
+
+  it("read what was computed meanwhile, not what it was computed from", function()
+    local x, y = d:random("float", 100), d:random("float", 100)
+    local sum = x + y
+    local twice = 2 * sum
+    sum:eval()
+    assert.equal(sum.bytes + twice.bytes, profiled("kernel", "bytes", function() twice:eval() end))
+  end)
+
+  it("build nothing for a matrix that lies as a vector does, and was computed as one", function()
+    local x = d:random("float", 60)
+    local vector = (x * x + 5):eval()
+    local matrix, cube = x:reshape(6, 10), x:reshape(3, 4, 5)
+    assert.equal(0, profiled("build", "calls", function()
+      assert.equal(vector:string(), (matrix * matrix + 5):string())
+      assert.equal(vector:string(), (cube * cube + 5):string())
+    end))
   end)
 
   it("compute a chain in parts where it has more than 32 operands", function()

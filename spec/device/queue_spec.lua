@@ -53,14 +53,14 @@ helper.describe_each("a further queue", function(d)
     local long, step = helper.is_simulator(d) and 1000 or 20000000, d:program(STEP).step
     local x, m, expected = d:zeros("int", 4), d:zeros("int", 2, 2), d:zeros("int", 1)
     step(1, expected, long)
-    local y, n = q:zeros("int", 4), q:zeros("int", 2, 2)
+    local y, n, value = q:zeros("int", 4), q:zeros("int", 2, 2), expected[1] -- read later it would wait for `step`
     q:wait()
     local function copied(into, source, first)
       source:fill(0)
       step(1, source, 1):wait()
       source:fill(0)
       step(1, source, long)
-      assert.equal(expected[1], first(into(source)))
+      assert.equal(value, first(into(source)))
     end
     copied(function(b) return y:write(b) end, x, function(b) return b[1] end)
     copied(function(b) return b:copy(q) end, x, function(b) return b[1] end)
@@ -86,6 +86,15 @@ helper.describe_each("a further queue", function(d)
     collectgarbage()
     assert.same({ 1, 2, 3 }, x:read())
     assert.matches(" queue$", tostring(x.device))
+  end)
+
+  it("waits for nothing where it closes and all of its commands have ended", function()
+    local script = [[local d = require "clcompute".device "%s"
+      for _ = 1, 20 do
+        local q <close> = d:queue()
+        q:zeros("int", 1):read()
+      end]]
+    helper.output(script:format(d.place), nil, 30) -- two seconds each are what commands in flight are given
   end)
 
   it("closes by itself, and with its device", function()

@@ -3,7 +3,7 @@
 
 local cl = require "clcompute"
 
-require "spec.helper"
+local helper = require "spec.helper"
 
 local SOURCE = [[
 kernel void step(global int *x, int n, int a) { int i = get_global_id(0); if (i < n) x[i] = x[i] * a + 1; }
@@ -22,6 +22,25 @@ local function becomes_short(launch, most)
   end
   return false
 end
+
+describe("POCL's serial device", function()
+  it("is asked for where a file of the loader names POCL 3.1, unless devices are asked for already", function()
+    local folder, lua = helper.folder(), helper.lua
+    finally(function()
+      helper.lua = lua
+      helper.shell("rm -r " .. folder)
+    end)
+    local function asked(words, library)
+      helper.lua = ("env %s %s"):format(words, lua)
+      helper.write(folder .. "/pocl.icd", library .. "\n")
+      return helper.output("require 'clcompute' print(os.getenv 'POCL_DEVICES')", { OCL_ICD_VENDORS = folder })
+    end
+    assert.equal("pthread basic\n", asked("-u POCL_DEVICES", "libpocl.so.2.10.0"))
+    assert.equal("pthread basic\n", asked("-u POCL_DEVICES", "/usr/local/lib/libpocl.so.2.10.0"))
+    assert.equal("nil\n", asked("-u POCL_DEVICES", "libpocl.so.2.9.0"))
+    assert.equal("pthread\n", asked("POCL_DEVICES=pthread", "libpocl.so.2.10.0"))
+  end)
+end)
 
 for _, d in ipairs(cl.devices "pocl") do
   if d.isolated or d.type ~= "cpu" or os.getenv "POCL_DEVICES" ~= "pthread basic" then goto continue end

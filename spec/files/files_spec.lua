@@ -30,4 +30,13 @@ describe("files", function()
     end
     assert.is_true(count_descriptors() <= before) -- a driver closes files of its own when it likes
   end)
+
+  it("are written by processes whose standard input is closed, as daemons' may be", function()
+    local path = folder .. "/written"
+    local script = [[
+      require 'clcompute'
+      require 'clcompute.files'.replace('%s', function(file) return file:write 'whole' end)]]
+    assert.equal("", (helper.shell(('%s -e "%s" <&-'):format(helper.lua, script:format(path)))))
+    assert.equal("whole", helper.read(path))
+  end)
 end)

@@ -190,6 +190,16 @@ describe("a group", function()
       of.home })
   end)
 
+  it("scans short and long integers, whose sums wrap from device to device as on one", function()
+    local soonest = d
+    for _, device in ipairs(cl.devices()) do soonest = helper.is_simulator(device) and device or soonest end
+    local three = cl.group { soonest, soonest, soonest }
+    for dtype, most in pairs { char = 127, uchar = 255, int = (1 << 31) - 1 } do
+      local x = soonest:full(dtype, most, 9)
+      assert.same(cl.scan("a + b", x):read(), cl.scan("a + b", three:buffer(x)):read())
+    end
+  end)
+
   it("factors and multiplies what moves in pieces as one device does", function()
     if #cl.devices "portable" == 0 then return pending "no POCL" end
     assert.equal("right\n", helper.output([[

@@ -473,6 +473,12 @@ describe("a split range", function()
       "#pragma redefine_extname f _Z12get_group_idj\nint f(uint d);\n" .. HEAD .. "f(0)" .. USE)
   end)
 
+  it("has its rest in one group for a kernel that asks for its group by a name that a macro pastes", function()
+    local sizes = d:zeros("int", 10)
+    d:program("#define PASTE(a, b) a##b\n" .. HEAD .. "PASTE(get_lo, cal_size)(0)" .. USE).k(SPLIT, sizes)
+    assert.same({ 4, 4, 4, 4, 4, 4, 4, 4, 2, 2 }, sizes:read())
+  end)
+
   it("is taken when what macros paste is another name", function()
     local paste = "#define PASTE(a, b) a##b\n"
     for _, source in ipairs {

@@ -252,6 +252,18 @@ local function describe_sequences(device)
       assert.equal(301, x[1])
     end)
 
+    it("return an event that has ended when their fills and copies have", function()
+      local x, y = d:zeros("int", 4), d:zeros("int", 4)
+      local s <close> = d:record(function()
+        x:fill(7)
+        y:write(x)
+      end)
+      local first = p.late(1, x, helper.is_simulator(d) and 1000 or 20000000)
+      s():wait()
+      assert.equal("complete", first.status) -- they came behind it
+      assert.same({ 7, 7, 7, 7 }, y:read())
+    end)
+
     it("are counted by cl.profile", function()
       local x, f = d:zeros("int", 64), d:zeros("float", 64)
       local s <close> = d:record(function()

@@ -145,6 +145,7 @@ helper.describe_each("trace_range", function(d)
     if d.has_nonuniform_groups then
       for dims = 1, 3 do check(d, random_range(dims, "native")) end
       check(d, { global = { 3, 5 }, group = { 4, 4 }, offset = { 1, 0 }, remainder = "native" })
+      check(d, { global = { 3, 5, 5 }, group = { 4, 4, 2 }, offset = { 0, 0, 1 }, remainder = "native" })
     else
       helper.raises({ "groups of different sizes", "global size of 10 in groups of 4", '"split"', '"pad"' },
         cl.trace_range, { global = 10, group = 4, remainder = "native" }, { device = d })

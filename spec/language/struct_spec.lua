@@ -35,11 +35,15 @@ local SEEN = [[
     out[0] = p[1].x; out[1] = p[1].d.b.z; out[2] = p[1].c[1].e[1][0]; out[3] = p[0].size;
     out[4] = q.c[0].a; out[5] = q.d.c[2]; out[6] = q.d.last; out[7] = p[0].c[0].b.y;
   }
+  kernel void many(const bytes a, const bytes b, const bytes c, const bytes d, const bytes e, const bytes f,
+                   const bytes g, global int *out) {
+    out[0] = a.a[4] + b.a[4] + c.a[4] + d.a[4] + e.a[4] + f.a[4] + 10 * g.a[4];
+  }
   kernel void move(global pair *p) { p[get_global_id(0)].d.b += (float3)(1, 2, 3); }]]
 
 helper.describe_each("a struct", function(d)
   local structs, names, p = structs_of(d), {}, nil
-  local _, _, Pair = table.unpack(structs)
+  local _, _, Pair, Bytes = table.unpack(structs)
 
   setup(function()
     local text = {}
@@ -68,6 +72,13 @@ helper.describe_each("a struct", function(d)
     }
     p.see(1, Pair:buffer(d, list), Pair:pack { c = { { a = -6 }, {} }, d = { c = { 1, 2, -8 }, last = 255 } }, out)
     assert.same({ 7, 3, 4, 5, -6, -8, 255, 9 }, out:read())
+  end)
+
+  it("is taken by value as often as a kernel has it", function()
+    local out, b = d:zeros("int", 1), {}
+    for i = 1, 7 do b[i] = Bytes:pack { a = { 0, 0, 0, 0, i } } end
+    p.many(1, b[1], b[2], b[3], b[4], b[5], b[6], b[7], out)
+    assert.equal(1 + 2 + 3 + 4 + 5 + 6 + 10 * 7, out[1])
   end)
 
   it("is read from buffers", function()

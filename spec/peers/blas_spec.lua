@@ -131,6 +131,15 @@ describe("a missing library", function()
   end)
 end)
 
+describe("a library", function()
+  for name, file in pairs { openblas = "libopenblas.so.0", clblast = "libclblast.so.1" } do
+    it("opens without a path where the dynamic linker knows it: " .. name, function()
+      if not helper.shell("/sbin/ldconfig -p"):find(file, 1, true) then return pending("no " .. file) end
+      assert.matches("lib" .. name, assert(blas[name]()).path, 1, true)
+    end)
+  end
+end)
+
 describe("OpenBLAS", function()
   local openblas, reason = blas.openblas()
   if openblas == nil then return pending(reason) end

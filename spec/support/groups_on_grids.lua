@@ -185,6 +185,11 @@ function checks.systems(g)
       local error_bound = 30 * n * 2.0 ^ -23 / known.rcond * cl.max(cl.map("fabs(x[i])", { x = one }))
       check(largest_difference(whole, one) <= error_bound, "solution", n)
     end
+    if n == 9 then
+      local b = g:random("float", n, { seed = 4 })
+      same(select(2, cl.gauss(a, b, { refine = false })).steps, 0, "steps where refinement is forbidden")
+      same(select(2, cl.gauss(a, b, { refine = true })).steps, 1, "steps where one is asked for")
+    end
     local factors <close> = cl.lu(a)
     local det = cl.lu(x):det()
     check(math.abs(factors:det() - det) <= 1e-4 * math.abs(det), "det", n)

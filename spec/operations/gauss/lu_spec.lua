@@ -579,3 +579,20 @@ describe("factors of a device without vectors", function()
       end]], { CLCOMPUTE_DEVICE = helper.device().place })
   end)
 end)
+
+describe("factors on a processor", function()
+  helper.on_cpu("solve for a few right-hand sides at once, and for many by blocks", function()
+    local d, n = helper.device(), 129
+    local f <close> = cl.lu(d:random("float", n, n))
+    local function kernels_for(columns)
+      local b, names = d:random("float", n, columns), {}
+      cl.profile(true)
+      f:solve(b)
+      for _, row in ipairs(cl.profile()) do if row.kind == "kernel" then names[row.name] = row.calls end end
+      cl.profile(false)
+      return names
+    end
+    assert.same({ lu_vector = 1 }, kernels_for(2))
+    assert.is_nil(kernels_for(100).lu_vector)
+  end)
+end)

@@ -302,10 +302,13 @@ helper.describe_each("gemm fast", function(d)
     local large = split(pipelined { 32, 16, 8, 4, 4, 2 })
     large.shapes[1].along = nil -- as blocks that have no registers for it
     tuning.use(d, "gemm", "float", large)
-    local a, b, ta, tb = products.operands(products.random, d, "float", 33, 17, 45, { transa = true })
-    local names, product = launches(cl.gemm, a, b, { transa = true })
-    assert.is_true(names.gemm_pack or false)
-    products.assert_product(product:read(), ta, tb, { transa = true }, "float")
+    for _, size in ipairs { { 33, 17, 45 }, { 15, 17, 260 } } do -- the latter in parts of k, which are added up behind
+      local m, n, k = table.unpack(size)
+      local a, b, ta, tb = products.operands(products.random, d, "float", m, n, k, { transa = true })
+      local names, product = launches(cl.gemm, a, b, { transa = true })
+      assert.same({ true, k > 256 }, { names.gemm_pack or false, names.gemm_sum or false })
+      products.assert_product(product:read(), ta, tb, { transa = true }, "float")
+    end
   end)
 
   it("reads A as it lies where its rows are whole", function()
