@@ -297,6 +297,26 @@ describe("functions that people write", function()
     end
   end)
 
+  it("give arrays further names", function()
+    local function steps(x, n)
+      local new, other = {}, x
+      for i = 1, n do new[i] = other[i] end
+      local from, to = x, new
+      for _ = 1, n do
+        for i = 2, n do to[i] = from[i - 1] + 1 end
+        from, to = to, from
+      end
+      local last = from
+      return last, last[n], other[1]
+    end
+    local compiled <close> = assert(loops.compile(steps, { device = device, force = true }))
+    for n = 1, 5 do
+      local expected, got = { 5.0, 4.0, 3.0, 2.0, 1.0 }, { 5.0, 4.0, 3.0, 2.0, 1.0 }
+      assert.same({ steps(expected, n) }, { compiled(got, n) })
+      assert.same(expected, got)
+    end
+  end)
+
   it("assign parameters, which stay as they are for the caller", function()
     local function powers(base, exponent, modulus, out)
       base = base % modulus

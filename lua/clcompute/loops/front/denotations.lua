@@ -389,7 +389,10 @@ function Names:denote(node)
   end
   if denotation.tag == "math" then return denotations.of_math(node.field) end
   if denotation.tag == "refused" then return denotation end
-  self:fail(node, "field '%s' of '%s' is not accepted: only math has fields", node.field, node.name)
+  if denotation.tag == "table" then
+    self:fail(node, "table.%s is not accepted: table.insert(t, e) is, of a table that the function makes", node.field)
+  end
+  self:fail(node, "field '%s' of '%s' is not accepted: records are arrays, one for each field", node.field, node.name)
 end
 
 denotations.new_scope = new_scope

@@ -50,7 +50,7 @@ local function parse_subscript(c, base)
 end
 
 local function parse_field(c, base)
-  if base.kind ~= "name" then c:fail "a field of this is not accepted: only math has fields" end
+  if base.kind ~= "name" then c:fail "a field of this is not accepted: records are arrays, one for each field" end
   c:expect "."
   return c:node("field", base, { name = base.name, field = c:expect_name().text })
 end

@@ -240,12 +240,22 @@ function STATEMENTS.swapped(self, parsed, into)
   names[one], others[other] = others[other], names[one]
 end
 
---- What `local sqrt = math.sqrt` and `local m = math` denote; nil for values.
-local function alias(self, parsed)
+local ALIASED = { math = true, ["function"] = true, inlined = true, row = true }
+
+--- What `local sqrt = math.sqrt`, `local m = math` and `local b = a` of an array denote; nil for values.
+-- @tparam table self
+-- @tparam table parsed the value
+-- @string name that it gets
+-- @tparam {table,...} block parsed statements
+-- @tparam integer behind where those begin that know the name
+local function alias(self, parsed, name, block, behind)
   if parsed.kind ~= "name" and parsed.kind ~= "field" then return nil end
   local denotation = self:denote(parsed)
-  local is_alias = denotation.tag == "math" or denotation.tag == "function" or denotation.tag == "inlined"
-  return is_alias and denotation or nil
+  if ALIASED[denotation.tag] then return denotation end
+  local is_number = parsed.kind == "field" or denotation.variable and denotation.variable.number
+  local is_array = not is_number and (denotation.tag == "variable" or denotation.tag == "argument")
+    and (inlining.array_of(self, parsed.name) or inlining.is_indexed(self, block, behind, name))
+  return is_array and denotation or nil
 end
 
 --- A local that gets its value later; `unassigned` checks that it does before it is read.
@@ -277,8 +287,8 @@ STATEMENTS["local"] = function(self, parsed, into)
   local values = {}
   for i, value in ipairs(parsed.values) do
     local is_row = value.kind == "index" and inlining.is_indexed(self, block, behind, parsed.names[i].text)
-    values[i] = value.kind == "table" and value or is_row and row_of(self, value, into) or alias(self, value)
-      or value_of(self, value, into)
+    values[i] = value.kind == "table" and value or is_row and row_of(self, value, into)
+      or alias(self, value, parsed.names[i].text, block, behind) or value_of(self, value, into)
   end
   for i, token in ipairs(parsed.names) do
     local value = values[i]

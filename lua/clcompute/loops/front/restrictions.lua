@@ -107,7 +107,7 @@ local function check_target(origin, target)
     local term = form and #form.terms == 1 and form.terms[1]
     if term and term.array == array and term.dimension == dimension and term.coefficient == 1 and form.constant > 0 then
       failure.raise(origin, target, ("'%s' would get longer here, and an array keeps its length in a call: "
-        .. "give it all its elements before, and store where loop variables say"):format(array.name))
+        .. "append to a table that the function makes, and return that"):format(array.name))
     end
   end
 end
