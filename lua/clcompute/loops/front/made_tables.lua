@@ -9,6 +9,7 @@ local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
+local list_proofs = require "clcompute.loops.front.list_proofs"
 local walk = require("clcompute.loops.tree").walk
 
 local made_tables = {}
@@ -171,7 +172,7 @@ local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
   if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
-  if array.cursor or array.is_counted then appending.check(tree, array, elements.assigned, elements.all) end
+  if array.cursor or array.is_counted then list_proofs.check(tree, array, elements.assigned, elements.all) end
   if #elements.stored == 0 and not array.cursor then
     fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
   end
