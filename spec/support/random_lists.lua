@@ -44,8 +44,9 @@ function Generator:append(list, value)
     self:emit("%s = %s + 1", counter, counter)
     self:emit("%s[%s] = %s", list, counter, value)
   else
-    self:emit("%s", (one_of { "list[#list + 1] = value", "table.insert(list, value)" }):gsub("%f[%w]%l+%f[%W]",
-      { list = list, value = value }))
+    local text = one_of { "list[#list + 1] = value", "table.insert(list, value)", "push(list, value)",
+      "list[#list + 1], s = value, s + 1" }
+    self:emit("%s", (text:gsub("%f[%w]%l+%f[%W]", { list = list, value = value })))
   end
 end
 
@@ -96,6 +97,12 @@ local PARTS = {
   function(self) self:append(one_of(self.lists), one_of { "n", "3.5", "s", "#x" }) end, Generator.follow,
 }
 
+local PUSHES = {
+  "local function push(list, v) list[#list + 1] = v end",
+  "local function push(list, v) if v > 0 then table.insert(list, v) end end",
+  "local function push(list, v) if v < 0 then return end list[#list + 1] = v end",
+}
+
 -- --- functions ---------------------------------------------------------------------------------
 
 --- Makes a list, in which something may be already, and appends to it.
@@ -121,8 +128,8 @@ function random_lists.text()
     if math.random(2) == 1 then results[#results + 1] = one_of { list, list, self.counters[list] or "#" .. list } end
   end
   results[#results + 1] = "s"
-  return ("return function(x, y, n)\n  local s = 0.0\n%s\n  return %s\nend\n"):format(table.concat(self.lines, "\n"),
-    table.concat(results, ", ", math.max(#results - 2, 1)))
+  return ("return function(x, y, n)\n  local s = 0.0\n  %s\n%s\n  return %s\nend\n"):format(one_of(PUSHES),
+    table.concat(self.lines, "\n"), table.concat(results, ", ", math.max(#results - 2, 1)))
 end
 
 return random_lists

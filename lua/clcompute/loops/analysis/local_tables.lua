@@ -41,8 +41,9 @@ local function loops_around(array)
   return list
 end
 
+--- The elements of a table, as keys, and its rows where they are made.
 local function elements_of(tree, array)
-  local list = {}
+  local list = walk.set(array.rows)
   walk.nodes(tree.body, function(node)
     if node.kind == "index" and node.array == array then list[node] = true end
   end)
@@ -104,7 +105,7 @@ end
 
 -- --- how large ---------------------------------------------------------------------------------
 
---- The writes of a table of which data do not say where they are; of one with a cursor all.
+--- The writes of a table of which data do not say where they are; of a list all.
 local function writes_of(scop, array)
   local list = {}
   for _, statement in ipairs(scop.statements) do
@@ -129,85 +130,122 @@ local function loops_of(subscripts)
   return list
 end
 
---- The questions how large a subscript gets: of elements that are stored, and of rows that are made, which may have no
--- elements.
-local function questions_of(scop, array, writes, d)
-  local maps, rows = {}, {}
-  for i, write in ipairs(writes) do maps[i] = isl_text.subscript(scop, write, d) end
-  for _, row in ipairs(array.rows) do
-    local subscript = row.subscripts[d]
-    maps[#maps + 1] = subscript and isl_text.subscript_in(scop, subscript, loops_of { subscript })
+--- Whether a call's numbers tell the bounds of all loops that subscripts speak of, as far as they go.
+local function are_told(subscripts)
+  for _, loop in ipairs(loops_of(subscripts)) do
+    if loop.word or loop.pace or not bounds.firsts(loop) or not bounds.lasts(loop) then return false end
   end
+  return true
+end
+
+--- The greatest values of subscripts, from 0, as texts of Lua, each with the condition that there is one; nil where the
+-- budget is exceeded.
+-- @tparam {string,...} maps
+local function greatest(scop, maps)
+  local rows, list = {}, {}
   for i, map in ipairs(maps) do
     rows[i] = { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true }
   end
-  return rows
-end
-
---- The length of a dimension, as a text of Lua; nil where the budget is exceeded.
-local function size_of(scop, array, writes, d)
-  local rows, parts = questions_of(scop, array, writes, d), { "0" }
   local answers = require "clcompute.poly".extremes { questions = rows, budget = BUDGET }
   for _, answer in ipairs(answers or {}) do
-    if answer.condition then
-      parts[#parts + 1] = ("((%s) and (%s) + 1 or 0)"):format(answer.condition, answer.value)
-    end
+    if answer.condition then list[#list + 1] = answer end
+  end
+  return answers and list
+end
+
+--- The length of a dimension, as a text of Lua: of elements that are stored, and of rows that are made, which may have
+-- no elements; nil where it is not found.
+local function size_of(scop, array, writes, d)
+  local maps, parts = {}, { "0" }
+  for _, write in ipairs(writes) do
+    if not are_told { write.node.subscripts[d] } then return nil end
+    maps[#maps + 1] = isl_text.subscript(scop, write, d)
+  end
+  for _, row in ipairs(array.rows) do
+    local subscript = row.subscripts[d]
+    if subscript and not are_told { subscript } then return nil end
+    maps[#maps + 1] = subscript and isl_text.subscript_in(scop, subscript, loops_of { subscript })
+  end
+  local answers = greatest(scop, maps)
+  for _, answer in ipairs(answers or {}) do
+    parts[#parts + 1] = ("((%s) and (%s) + 1 or 0)"):format(answer.condition, answer.value)
   end
   return answers and (#parts == 1 and "0" or ("math.max(%s)"):format(table.concat(parts, ", "))) or nil
 end
 
+-- --- how long lists may get ----------------------------------------------------------------------
+--
+-- A list has room for as many elements as if each statement that appends did so in each pass of the loops around.
+
 --- How many passes a loop has at most whose bounds a call's numbers tell, as a text of Lua; nil for others.
-local function told_passes(scop, loop, loops)
+local function told_passes(scop, loop)
   local is_up, first, variable = loop.step > 0, loop.from, bounds.name(loop.variable)
   local left, right = is_up and variable or first, is_up and first or variable
   local passed = ast.node("binary", { op = "-", type = "int", left = left, right = right })
-  if loop.word or not affine.of(passed) then return nil end
-  local map = isl_text.subscript_in(scop, bounds.plus(passed, scop.base), loops)
-  local answers = require "clcompute.poly".extremes { budget = BUDGET, questions = {
-    { context = isl_text.context(scop, map), map = map, outside = "{ [x] : x >= 0 }", greatest = true } } }
-  local answer = answers and answers[1]
-  if not answer then return nil end
-  return answer.condition and ("((%s) and (%s) // %d + 1.0 or 0)"):format(answer.condition, answer.value,
-    math.abs(loop.step)) or "0"
+  if not affine.of(passed) or not are_told { passed } then return nil end
+  local map = isl_text.subscript_in(scop, bounds.plus(passed, scop.base), loops_of { passed })
+  local answers = greatest(scop, { map })
+  if not answers or #answers == 0 then return answers and "0" end
+  return ("((%s) and (%s) // %d + 1.0 or 0)"):format(answers[1].condition, answers[1].value, math.abs(loop.step))
 end
 
---- The dimension in which a table gets longer: the last one, or that of its rows.
-local function cursor_dimension(array)
-  return array.rank - (#array.rows > 0 and 1 or 0)
-end
+local Lengths = {}
+Lengths.__index = Lengths
 
-local most_of
-
---- How many passes a loop has at most: one up to a table's cursor, as many as that may get.
-local function passes_of(tree, scop, loop, loops)
-  for _, array in ipairs(made(tree)) do
-    local above = array.cursor and loop.step > 0 and bounds.offset(loop.to, array.cursor)
-    local most = above and loop.from.value and loop.from.value > 0 and most_of(tree, scop, array)
-    if most then return ("(%s + %d)"):format(most, math.max(above, 0)) end
+--- How many passes a loop has at most: one up to the length of a list, as many as that may get.
+function Lengths:passes(loop)
+  local low, high, above, owner = loop.from, loop.to, nil, nil
+  if loop.step < 0 then low, high = high, low end
+  for _, array in ipairs(made(self.tree)) do
+    local offset = array.cursor and bounds.offset(high, array.cursor)
+    if offset and self:has_ends(array) then above, owner = offset, array end
   end
-  return told_passes(scop, loop, loops)
+  if not owner then return told_passes(self.scop, loop) end
+  local most = low.value and low.value > 0 and self:most(owner)
+  return most and ("(%s + %d)"):format(most, math.max(above, 0)) or nil
 end
 
---- How long a table gets at most that is appended to, as a text of Lua: as if each statement that does so did in each
--- pass. Nil where data decide it, or where another table has the same cursor.
-function most_of(tree, scop, array)
+--- The writes by which a list gets longer; of a row, by which its first element is stored.
+function Lengths:ends(array)
+  local list = {}
+  for _, write in ipairs(writes_of(self.scop, array)) do
+    local subscripts = write.node.subscripts
+    local is_first = not array.row_length or subscripts[#subscripts].value == self.tree.base
+    if write.node.is_end and is_first then list[#list + 1] = write end
+  end
+  return list
+end
+
+function Lengths:has_ends(array) return #self:ends(array) > 0 end
+
+--- How long a list gets at most that is appended to, as a text of Lua; nil where data decide it, or where it depends on
+-- itself.
+function Lengths:most(array)
+  if self.is_asked[array] then return nil end
+  self.is_asked[array] = true
   local sums = { ("%d"):format(array.cursor.definition.value) }
-  for _, write in ipairs(writes_of(scop, array)) do
+  for _, write in ipairs(self:ends(array)) do
     local factors = { "1.0" }
-    local is_end = bounds.offset(write.node.subscripts[cursor_dimension(array)], array.cursor) ~= nil
-    for d = #array.loops + 1, is_end and #write.statement.loops or 0 do
-      local passes = passes_of(tree, scop, write.statement.loops[d], write.statement.loops)
+    for d = #array.loops + 1, #write.statement.loops do
+      local passes = self:passes(write.statement.loops[d])
       if not passes then return nil end
       factors[#factors + 1] = passes
     end
-    if is_end then sums[#sums + 1] = table.concat(factors, " * ") end
+    sums[#sums + 1] = table.concat(factors, " * ")
   end
-  return #sums > 1 and ("(%s)"):format(table.concat(sums, " + ")) or nil
+  self.is_asked[array] = nil
+  return ("(%s)"):format(table.concat(sums, " + "))
 end
 
---- How long a table with a cursor gets at most: its own, or the one of another table that goes as far.
-local function length_of(tree, scop, array)
-  return most_of(tree, scop, array) or array.filled and passes_of(tree, scop, array.filled)
+--- How long a table with a cursor gets at most: its own, or that of the list that it follows.
+function Lengths:of(array)
+  if self:has_ends(array) then return self:most(array) end
+  return array.filled and self:passes(array.filled) or nil
+end
+
+--- The dimension in which a list gets longer: the last one, or that of its rows.
+local function list_dimension(array)
+  return array.rank - (array.row_length and 1 or 0)
 end
 
 --- Finds how large tables get: `sizes`.
@@ -215,13 +253,16 @@ end
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @treturn ?table the table whose size is not found
 function local_tables.measure(tree, scop)
+  local lengths = setmetatable({ tree = tree, scop = scop, is_asked = {} }, Lengths)
   for _, array in ipairs(made(tree)) do
     array.sizes = {}
     local writes = writes_of(scop, array)
     for d = 1, array.pitches and 1 or array.rank do -- of further dimensions the pitches tell
-      local is_end = array.cursor and d == cursor_dimension(array)
-      array.sizes[d] = is_end and length_of(tree, scop, array)
-        or #writes > 0 and not is_end and size_of(scop, array, writes, d) or nil
+      if array.cursor and d == list_dimension(array) then
+        array.sizes[d] = lengths:of(array)
+      elseif #writes > 0 then
+        array.sizes[d] = size_of(scop, array, writes, d)
+      end
       if not array.sizes[d] then return array end
     end
   end

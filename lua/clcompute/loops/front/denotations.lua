@@ -293,6 +293,15 @@ function Names:fail(node, message, ...)
   failure.raise(self.origin, self.site or node, message:format(...))
 end
 
+denotations.AGAIN = {} -- what is raised where all is to be resolved once more
+
+--- Resolves all once more, with something known of a declaration: in a set of `wanted`.
+function Names.again(set, token)
+  assert(not set[token.offset], "known already")
+  set[token.offset] = true
+  error(denotations.AGAIN, 0)
+end
+
 --- A node at the place of a parsed one, or of the call that an inlined function stands for.
 function Names:node(kind, parsed, fields)
   self.nodes = self.nodes + 1
@@ -351,7 +360,9 @@ function Names:variable(name, fields)
   self.count = self.count + 1
   fields.id, fields.name = ast.id(name, self.count), name
   fields.loops = fields.loops or self.loops
-  return ast.node("variable", fields)
+  local variable = ast.node("variable", fields)
+  self.born[variable] = self.count
+  return variable
 end
 
 --- Makes the variable of a declaration.
@@ -399,17 +410,20 @@ denotations.new_scope = new_scope
 
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
+-- @tparam table wanted what is known of declarations, by the offsets of their names: `cursors`, tables that get one,
+-- `locals`, parameters that are assigned
 -- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
--- what is known of where each is stored, `asked`, the bodies of functions that are being looked at, and what counts:
--- `depth` of expressions, `nodes`, the function being one, `count` of variables, `branches` around, `exchanges`: loops
--- before in which arrays change places; `loops` are those around, `calls` the inlined ones around, `before` the
--- statements behind which an expression is evaluated, nil where it may not be, `place` those to which a function's may
--- be added, `whole` the expression that is all of a value, `block` the statements of which one is resolved, `behind`
--- where those behind it begin in them, `ends` whether nothing follows them
-function denotations.names(parsed)
-  return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
-    scope = new_scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0,
-    branches_at = {}, stores = {}, asked = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
+-- what is known of where each is stored, `given`, where lengths are returned, `born`, which number variables have,
+-- `asked`, the bodies of functions that are being looked at, and what counts: `depth` of expressions, `nodes`, the
+-- function being one, `count` of variables, `branches` around, `exchanges`: loops before in which arrays change places;
+-- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
+-- evaluated, nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is
+-- all of a value, `block` the statements of which one is resolved, `behind` where those behind it begin in them, `ends`
+-- whether nothing follows them
+function denotations.names(parsed, wanted)
+  return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), wanted = wanted, count = 0,
+    scope = new_scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0, branches_at = {},
+    stores = {}, given = {}, born = {}, asked = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
 end
 
 return denotations

@@ -11,12 +11,35 @@ local flags = {}
 
 local COMPARISONS = { ["=="] = true, ["~="] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
 
---- Whether a value is a boolean by how it is written.
-local function is_boolean(node)
+--- The values that locals get, by variable.
+local function values_of(tree)
+  local values = {}
+  walk.nodes(tree.body, function(node)
+    local variable = node.kind == "local" and not node.is_blank and node.variable
+      or node.kind == "assign" and node.target.variable
+    if variable then
+      values[variable] = values[variable] or {}
+      table.insert(values[variable], node.value)
+    end
+  end)
+  return values
+end
+
+--- Whether a value is a boolean by how it is written; a local is one if all of its values are.
+-- @tparam table node
+-- @tparam table values of locals
+-- @tparam ?table asked as keys, locals that are being looked at, which may be booleans
+local function is_boolean(node, values, asked)
   if node.kind == "binary" and (node.op == "and" or node.op == "or") then
-    return is_boolean(node.left) and is_boolean(node.right)
+    return is_boolean(node.left, values, asked) and is_boolean(node.right, values, asked)
   elseif node.kind == "name" then
-    return node.variable.role == "local" and is_boolean(node.variable.definition)
+    local variable, own = node.variable, setmetatable({}, { __index = asked })
+    if asked and asked[variable] then return true end
+    own[variable] = true
+    for _, value in ipairs(values[variable] or {}) do
+      if not is_boolean(value, values, own) then return false end
+    end
+    return values[variable] ~= nil
   end
   return node.kind == "boolean" or COMPARISONS[node.op] or node.op == "not"
     or node.kind == "index" and node.array.is_flags or false
@@ -33,14 +56,14 @@ local function stores_of(tree)
 end
 
 --- Marks the arrays in which booleans are stored, until no further one has some of a marked one.
-local function mark(stores)
+local function mark(stores, values)
   local is_new = false
   for _, node in ipairs(stores) do
-    if not node.target.array.is_flags and is_boolean(node.value) then
+    if not node.target.array.is_flags and is_boolean(node.value, values) then
       node.target.array.is_flags, is_new = true, true
     end
   end
-  if is_new then mark(stores) end
+  if is_new then mark(stores, values) end
 end
 
 local function number(value, at) return ast.node("number", { value = value }, at) end
@@ -66,12 +89,12 @@ end
 -- @tparam table tree of `clcompute.loops.front.resolve`, not marked yet
 -- @treturn table the tree
 function flags.apply(tree)
-  local stores, is_target = stores_of(tree), {}
-  mark(stores)
+  local stores, values, is_target = stores_of(tree), values_of(tree), {}
+  mark(stores, values)
   for _, node in ipairs(stores) do
     local array = node.target.array
     is_target[node.target] = true
-    if array.is_flags and not is_boolean(node.value) then
+    if array.is_flags and not is_boolean(node.value, values) then
       failure.raise(tree.origin, node.value, array.is_result
         and "every 'return' gives a boolean in this place, or every one a number"
         or ("'%s' has booleans, and this is a number"):format(array.name))

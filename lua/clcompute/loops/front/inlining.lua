@@ -53,25 +53,26 @@ local function has_name(tokens, name)
   return false
 end
 
---- Whether the statements of a function take a name for an array, or a function does that they pass it to; of one
--- that is being asked, as it calls itself, they do not.
-local function takes_array(self, body, name)
+--- Whether the statements of an inlined function take a name for an array, or a function does that they pass it to; of
+-- one that is being asked, as it calls itself, they do not.
+local function takes_array(self, denotation, name)
+  local body = body_of(denotation).body
   if count(body, name, { count = 0 }).is_array then return true end
   if self.asked[body] then return false end
   self.asked[body] = true
-  local is_taken = inlining.is_indexed(self, body, 1, name)
+  local place = { scope = denotation.scope, holder = denotation.holder, site = self.site, calls = self.calls }
+  local is_taken = self:within(place, inlining.is_indexed, body, 1, name)
   self.asked[body] = nil
   return is_taken
 end
 
 --- Whether a function that is put in place of a call takes an argument of that name for an array.
 local function is_taken(self, call, name)
-  local append = appending.of_call(call)
-  if append then return append.target.name == name end
+  if appending.is_insert(call) then return call.arguments[1].name == name end
   local denotation = self:denote(call.callee)
   for i, argument in ipairs(denotation.tag == "inlined" and call.arguments or {}) do
     local parameter = argument.kind == "name" and argument.name == name and denotation.parameters[i]
-    if parameter and takes_array(self, body_of(denotation).body, parameter.text) then return true end
+    if parameter and takes_array(self, denotation, parameter.text) then return true end
   end
   return false
 end
@@ -172,8 +173,8 @@ local function denotation_of(self, parameter, parsed, value)
 end
 
 --- What a parameter of a function of statements denotes, which may assign it: a local, or an array.
-local function owned(self, parameter, parsed, body)
-  if takes_array(self, body, parameter.text) then return in_place(self, parsed) end
+local function owned(self, parameter, parsed, denotation)
+  if takes_array(self, denotation, parameter.text) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
   local variable = local_of(self, self.place, parameter.text, parsed, resolved)
   variable.is_argument = nil
@@ -249,7 +250,7 @@ local function statements_of(self, parsed, denotation)
   local into, calls = self.place, entered(self, parsed, denotation)
   local scope, own = denotations.new_scope(denotation.scope), {}
   for i, parameter in ipairs(denotation.parameters) do
-    local denoted = owned(self, parameter, parsed.arguments[i], denotation.body)
+    local denoted = owned(self, parameter, parsed.arguments[i], denotation)
     scope.names[parameter.text] = denoted
     if denoted.variable then own[denoted.variable] = true end
   end

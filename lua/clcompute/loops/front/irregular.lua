@@ -136,7 +136,7 @@ end
 
 --- The end of a loop: from 1 on, `math.max(e, 0)` leaves the passes as `e` does.
 local function end_of(loop)
-  local is_from_first = loop.from.kind == "number" and loop.from.value > 0 and loop.step > 0
+  local is_from_first = loop.from.kind == "number" and loop.from.value > 0 and loop.step > 0 and not loop.pace
   return rounded(is_from_first and bounds.without_zero(loop.to) or loop.to, loop.step)
 end
 

@@ -12,7 +12,7 @@ local walk = require("clcompute.loops.tree").walk
 local list_proofs = {}
 
 --- Whether an expression has no element, call or local that changes in it.
-function list_proofs.is_steady(node)
+local function is_steady(node)
   return not walk.find({ node }, function(part)
     return part.kind == "index" or part.kind == "call" or part.kind == "name" and part.variable.assigned
   end)
@@ -32,33 +32,49 @@ local function assigns(nodes, variable)
   end) ~= nil
 end
 
---- Whether a subscript is within a table in each pass of a loop that goes from 1 on up to its length.
-local function is_within(array, subscript)
-  local form = affine.of(subscript)
-  local term = form and #form.terms == 1 and form.terms[1]
-  local loop = term and term.coefficient == 1 and term.variable and term.variable.loop
-  local firsts = loop and not loop.word and loop.step > 0 and bounds.firsts(loop)
-  if not firsts or array.cursor and assigns(loop.body, array.cursor) then return false end
-  local above = above_length(array, loop.to)
-  if not above or above + form.constant > 0 then return false end
-  for _, first in ipairs(firsts) do
-    if #first.terms == 0 and first.constant + form.constant >= 1 then return true end
+--- Whether one of some forms, to which a number is added, is 1 or more for certain.
+local function is_from_first(forms, added)
+  for _, form in ipairs(forms or {}) do
+    if #form.terms == 0 and form.constant + added >= 1 then return true end
   end
   return false
 end
 
+--- Whether a subscript is within a table in each pass of a loop between 1 and its length.
+local function is_within(array, subscript)
+  local form = affine.of(subscript)
+  local term = form and #form.terms == 1 and form.terms[1]
+  local loop = term and term.coefficient == 1 and term.variable and term.variable.loop
+  if not loop or loop.word or loop.pace or array.cursor and assigns(loop.body, array.cursor) then return false end
+  local is_up = loop.step > 0
+  local above = above_length(array, is_up and loop.to or loop.from)
+  return above ~= nil and above + form.constant <= 0
+    and is_from_first((is_up and bounds.firsts or bounds.lasts)(loop), form.constant)
+end
+
 local STRAIGHT = { assign = true, ["local"] = true }
 
---- Whether each step of a counter has one element behind it, in the same block.
+local function is_name(node, variable)
+  return node.kind == "name" and node.variable == variable
+end
+
+local function is_step(node, cursor)
+  local value = node.value
+  return value.op == "+" and is_name(value.left, cursor) and value.right.value == 1
+end
+
+--- Whether each step of a counter has the element behind it, in the same block, that is stored by its number; marks
+-- these as ends.
 local function is_stepped(nodes, array, cursor)
   local is_ahead = false -- a step without its element
   for _, node in ipairs(nodes) do
-    local is_step = node.kind == "assign" and node.target.variable == cursor
-    if is_step then
-      if is_ahead or bounds.offset(node.value, cursor) ~= 1 then return false end
+    local target = node.kind == "assign" and node.target
+    if target and target.variable == cursor then
+      if is_ahead or not is_step(node, cursor) then return false end
       is_ahead = true
-    elseif node.kind == "assign" and node.target.array == array then
-      if is_ahead and bounds.offset(node.target.subscripts[1], cursor) == 0 then is_ahead = false end
+    elseif target and target.array == array and is_name(target.subscripts[1], cursor) then
+      if not is_ahead then return false end
+      target.is_end, is_ahead = true, false
     elseif is_ahead and not STRAIGHT[node.kind] then
       return false
     end
@@ -91,13 +107,15 @@ end
 
 --- Whether a table is filled as far as another one goes, which gets no longer from then on; nothing is done with it
 -- before, and where it is filled only elements that are there are read.
-local function follows(tree, array, cursor, elements, is_target)
-  local loop = array.filled
+local function follows(tree, array, elements, is_target)
+  local loop, cursor = array.filled, array.cursor
   if not loop or walk.breaks_out(loop.body) or bounds.offset(loop.to, cursor) ~= 0 then return false end
   local order, is_inside = order_of(tree), {}
   walk.node(loop, function(node) is_inside[node] = true end)
   if walk.find(tree.body, function(node)
-    return node.kind == "assign" and node.target.variable == cursor and order[node] > order[loop]
+    local target = node.kind == "assign" and node.target
+    return target and (target.variable == cursor and order[node] > order[loop]
+      or target.array ~= nil and target.array == array.length and order[node] < order[loop])
   end) then return false end
   for _, element in ipairs(elements) do
     local form = affine.of(element.subscripts[1])
@@ -107,42 +125,54 @@ local function follows(tree, array, cursor, elements, is_target)
   return true
 end
 
---- Whether an element is the one that the cursor is at, or behind which it goes on.
-local function is_at_cursor(array, element)
-  local offset = bounds.offset(element.subscripts[1], array.cursor)
-  return offset == 0 or offset == 1
+--- Whether an element is one of the items with which a list begins.
+local function is_item(array, element)
+  local value = element.subscripts[1].value
+  return value ~= nil and value >= 1 and value <= array.cursor.definition.value
 end
 
---- Refuses a table with a cursor, or whose length is asked for, in which something else is stored or read.
+--- Whether an element is the last one of a list that has some from the beginning.
+local function is_last(array, element)
+  return is_name(element.subscripts[1], array.cursor) and array.cursor.definition.value >= 1
+end
+
+local UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
+local ROWS = "'%s' gets longer as data say, so what is appended are numbers, or rows that all have as many"
+local ELEMENTS = "'%s' gets longer as data say, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
+  .. "where n counts them"
+local LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
+local LATER = "the length of '%s' is asked for, and its loop ends where a local says that changes later"
+
+--- Refuses a table with a cursor in which something else is stored or read.
+local function check_cursor(tree, array, targets, elements, fail)
+  local is_target, is_own = walk.set(targets), array.cursor.node == array.node
+  if array.rank ~= (array.row_length and 2 or 1) then fail(array.node, ROWS) end
+  if not is_own and not is_counter(tree, array, array.cursor) and not follows(tree, array, elements, is_target) then
+    fail(array.node, UNKNOWN)
+  end
+  for _, element in ipairs(elements) do
+    local column = element.subscripts[2]
+    local is_longer = is_target[element] and column and not (column.value and column.value <= array.row_length)
+    if is_longer then fail(element, ROWS) end
+    local is_there = is_own and (is_last(array, element) or is_target[element] and is_item(array, element))
+    if not element.is_end and not is_there and not is_within(array, element.subscripts[1]) then
+      fail(element, ELEMENTS)
+    end
+  end
+end
+
+--- Refuses a table with a cursor, or whose length is asked for, of which it is not proved that these tell its length.
 -- @tparam table tree
 -- @tparam table array
 -- @tparam {table,...} targets elements that are assigned
--- @tparam {table,...} elements all, if those that are read must be there
+-- @tparam {table,...} elements all
 function list_proofs.check(tree, array, targets, elements)
   local function fail(node, message) failure.raise(tree.origin, node, message:format(array.name)) end
-  if array.cursor and array.rank ~= (#array.rows > 0 and 2 or 1) then
-    fail(array.node, "'%s' gets longer as data say, so what is appended are numbers, or rows of numbers")
-  end
-  local loop = array.filled or array.appended and array.appended.loop
-  if array.is_counted and not list_proofs.is_steady(loop.to) then
-    fail(array.node, "the length of '%s' is asked for, and its loop ends where a local says that changes later")
-  end
-  if array.appended then return end -- the table is stored nowhere else
-  local is_target, is_hidden = walk.set(targets), array.cursor and array.cursor.node == array.node
-  local is_told = not array.cursor or is_hidden or is_counter(tree, array, array.cursor)
-    or follows(tree, array, array.cursor, elements, is_target)
-  if not is_told then
-    fail(array.node, "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an "
-      .. "argument")
-  end
-  for _, element in ipairs(array.cursor and elements or targets) do
-    local is_there = is_within(array, element.subscripts[1]) or element.subscripts[1].kind == "number"
-      and is_target[element] and array.cursor and element.subscripts[1].value <= array.cursor.definition.value
-    if not is_there and not (array.cursor and is_target[element] and is_at_cursor(array, element)) then
-      fail(element, array.cursor and "'%s' gets longer as data say, so its elements are those of a loop "
-        .. "'for i = 1, #t', or 'for i = 1, n' where n counts them" or "'%s' is asked for its length, and this may "
-        .. "make it longer: use the number that it gets")
-    end
+  if array.cursor then return check_cursor(tree, array, targets, elements, fail) end
+  local loop = array.is_counted and (array.filled or array.appended and array.appended.loop)
+  if loop and not is_steady(loop.to) then fail(array.node, LATER) end
+  for _, target in ipairs(array.is_counted and array.filled and targets or {}) do
+    if not is_within(array, target.subscripts[1]) then fail(target, LONGER) end
   end
 end
 

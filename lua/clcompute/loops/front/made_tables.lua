@@ -40,7 +40,7 @@ end
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 function made_tables.note_row(self, array, subscripts, parsed)
-  appending.note(self, array, subscripts)
+  appending.note(self, array, subscripts, parsed)
   local row = ast.node("index", { array = array, subscripts = self.resolver.copied(subscripts) }, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
@@ -56,19 +56,16 @@ function made_tables.note_row(self, array, subscripts, parsed)
   table.insert(array.rows, row)
 end
 
---- Makes `local t = { ... }`, of which a block speaks from `behind` on.
+--- Makes `local t = { ... }`.
 -- @tparam table self
 -- @tparam table token
 -- @tparam table parsed the braces
--- @tparam {table,...} block
--- @tparam integer behind
 -- @tparam {table,...} into statements
-function made_tables.make(self, token, parsed, block, behind, into)
-  local array, count = declare(self, token), #parsed.items
+function made_tables.make(self, token, parsed, into)
+  local array = declare(self, token)
+  array.item_count = #parsed.items
   made_tables.fill(self, array, {}, parsed, into)
-  local needs_cursor, is_kept = appending.uses(self, block, behind, token.text, count)
-  if is_kept then array.item_count = count end
-  if needs_cursor and self.base == 1 then appending.declare_cursor(self, array, token, count, into) end
+  appending.declare_cursor(self, array, into)
 end
 
 --- Stores the items of braces in elements of an array.
@@ -172,7 +169,7 @@ local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
   if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
-  if array.cursor or array.is_counted then list_proofs.check(tree, array, elements.assigned, elements.all) end
+  list_proofs.check(tree, array, elements.assigned, elements.all)
   if #elements.stored == 0 and not array.cursor then
     fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
   end

@@ -140,6 +140,7 @@ function EXPRESSIONS.length(self, parsed)
   local array, row = array_of(self, operand)
   local dimension = #row + #subscripts + 1
   if array.is_made and dimension == 1 then return appending.length(self, array, parsed) end
+  if array.row_length and dimension == 2 then return self:node("number", parsed, { value = array.row_length }) end
   restrictions.length(self.origin, array, self.site or parsed, dimension)
   for d = 1, dimension - 1 do subscripts[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
   return self:node("length", parsed, { array = array, dimension = dimension, subscripts = subscripts })
@@ -269,9 +270,9 @@ end
 local row_of
 
 --- `local t = { ... }`: a table, or a row of one that it becomes in the rest of the block.
-local function make_table(self, token, parsed, block, behind, into)
-  local place = made_tables.place_of(self, block, behind, token.text)
-  if not place then return made_tables.make(self, token, parsed, block, behind, into) end
+local function make_table(self, token, parsed, place, into)
+  if not place then return made_tables.make(self, token, parsed, into) end
+  if appending.is_end(place) then self:fail(place, "a row is appended in braces: t[#t + 1] = { x, y }") end
   local row = row_of(self, place, into)
   made_tables.note_row(self, row.array, row.subscripts, place)
   self:bind(token.text, row)
@@ -293,7 +294,7 @@ STATEMENTS["local"] = function(self, parsed, into)
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.kind == "table" then
-      make_table(self, token, value, block, behind, into)
+      make_table(self, token, value, made_tables.place_of(self, block, behind, token.text), into)
     elseif value.tag then
       self:bind(token.text, value)
     else
@@ -321,7 +322,10 @@ local function target_of(self, target)
   if denotation.tag ~= "variable" then
     self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
   end
-  restrictions.assign(self.origin, denotation.variable, target)
+  local variable = denotation.variable
+  local is_number = variable.role == "parameter" and not inlining.is_indexed(self, self.statements, 1, target.name)
+  if is_number then self.again(self.wanted.locals, variable.node) end
+  restrictions.assign(self.origin, variable, target)
   return self:node("name", target, { variable = denotation.variable })
 end
 
@@ -347,13 +351,33 @@ local function is_placed(self, parsed)
   return true
 end
 
+--- The table that a target is the end of, `t[#t + 1]`, if the function makes it.
+local function list_at(self, target)
+  local array = appending.is_end(target) and array_of(self, target)
+  return array and array.is_made and array or nil
+end
+
+--- `t[#t + 1] = value`, of a list; `is_insert`: the value comes before the length.
+local function append(self, list, parsed, into, is_insert)
+  if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into) end
+  local first = #into + 1
+  local value = value_of(self, parsed.value, into)
+  if not is_insert then appending.check_value(self, list, parsed, into, first) end
+  appending.append(self, list, parsed, value, into)
+end
+
+local function note_store(self, target, parsed)
+  local array = target.array
+  if array and array.is_made then appending.note(self, array, target.subscripts, parsed) end
+end
+
 function STATEMENTS.assign(self, parsed, into)
-  local array = appending.is_end(parsed.target) and array_of(self, parsed.target)
-  if array and array.is_made then return appending.append(self, array, parsed, into) end
+  local list = list_at(self, parsed.target)
+  if list then return append(self, list, parsed, into) end
   if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
   if is_placed(self, parsed) then return end
   local target = self:evaluating(nil, into, target_of, parsed.target)
-  if target.array and target.array.is_made then appending.note(self, target.array, target.subscripts) end
+  note_store(self, target, parsed)
   local value = value_of(self, parsed.value, into)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
@@ -394,8 +418,13 @@ end
 
 --- Several at once: all values, and where they go, are known before the first is assigned.
 function STATEMENTS.assigns(self, parsed, into)
-  local targets, values = {}, {}
-  for i, target in ipairs(parsed.targets) do targets[i] = self:evaluating(nil, into, target_of, target) end
+  local targets, values, is_grown = {}, {}, {}
+  for i, target in ipairs(parsed.targets) do
+    local list = list_at(self, target)
+    if list and is_grown[list] then self:fail(target, "'%s' is appended to twice at once", list.name) end
+    targets[i] = list or self:evaluating(nil, into, target_of, target)
+    is_grown[list or targets[i]] = true
+  end
   for i, value in ipairs(parsed.values) do
     local node = value_of(self, value, into)
     values[i] = node.kind ~= "number" and kept(self, node, value, into) or node
@@ -406,16 +435,25 @@ function STATEMENTS.assigns(self, parsed, into)
     end
   end
   for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays
-    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i] })
+    local target = targets[i]
+    if target.is_made then
+      appending.append(self, target, parsed, values[i], into)
+    else
+      note_store(self, target, parsed)
+      into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
+    end
   end
 end
 
 --- A call whose value is not taken: of a function that is put in its place.
 function STATEMENTS.perform(self, parsed, into)
   local call = parsed.call
-  local append = appending.of_call(call)
-  local is_append = append and self:denote(ast.parsed("name", { name = "table" }, call)).tag == "table"
-  if is_append then return STATEMENTS.assign(self, append, into) end
+  if appending.is_insert(call) and self:denote(ast.parsed("name", { name = "table" }, call)).tag == "table" then
+    local assignment = appending.of_insert(call)
+    local list = list_at(self, assignment.target)
+    if list then return append(self, list, assignment, into, true) end
+    return STATEMENTS.assign(self, assignment, into)
+  end
   local denotation = self:denote(call.callee)
   if denotation.tag ~= "inlined" then
     self:fail(parsed, "a call is not a statement here: functions of math only give a value; others are called before "
@@ -535,28 +573,42 @@ local function settle_results(self, body)
   return list, body
 end
 
---- Whether a name is assigned in a parsed node, or in a list of them.
-local function is_assigned_in(node, name)
-  for _, target in ipairs(node.kind == "assign" and { node.target } or node.targets or {}) do
-    if target.kind == "name" and target.name == name then return true end
-  end
-  for _, part in pairs(node) do
-    if type(part) == "table" and is_assigned_in(part, name) then return true end
-  end
-  return false
-end
-
---- Lets parameters be locals that are assigned, but for arrays; their first values are the call's.
-local function keep_parameters(self, parsed, parameters, into)
+--- Declares the parameters. One that is assigned is a local, whose first value is the call's.
+local function declare_parameters(self, parsed, into)
+  local parameters = {}
   for i, token in ipairs(parsed.parameters) do
-    local is_number = not inlining.is_indexed(self, self.statements, 1, token.text)
-    if is_number and is_assigned_in(self.statements, token.text) then
+    parameters[i] = self:declare(token, { role = "parameter", is_parameter = true })
+    if self.wanted.locals[token.offset] then
       local value = self:node("name", token, { variable = parameters[i] })
       restrictions.number(self.origin, parameters[i], token)
       local variable = self:declare(token, { role = "local", definition = value, assigned = token })
       into[#into + 1] = self:node("local", token, { variable = variable, value = value })
     end
   end
+  return parameters
+end
+
+--- The tree of a parsed function, if nothing turns out that had to be known from the beginning.
+local function resolve_once(parsed, base, wanted)
+  local self = denotations.names(parsed, wanted)
+  self.resolver, self.base = RESOLVER, base
+  local body = {}
+  local parameters = declare_parameters(self, parsed, body)
+  local statements, count = jumps.structured(parsed.origin, parsed)
+  self.statements = statements
+  self.results = results_of(self, parsed, count)
+  self.results.kinds = {} -- of the results so far, "array" or "number"
+  self.ends = true
+  local resolved = resolve_block(self, statements)
+  table.move(resolved, 1, #resolved, #body + 1, body)
+  local needless = appending.settle(self)
+  for _, length in ipairs(needless) do body = without_stores(body, length) end
+  local results
+  results, body = settle_results(self, body)
+  local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
+    body = body, origin = parsed.origin, base = self.base, results = results,
+    scratch = #self.made > 0 and self.made or nil }, parsed)
+  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end)
 end
 
 --- The tree of a parsed function with variables in place of names.
@@ -564,26 +616,12 @@ end
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
 function resolve.run(parsed, base)
-  local self = denotations.names(parsed)
-  self.resolver, self.base = RESOLVER, base or 1
-  local parameters = {}
-  for i, token in ipairs(parsed.parameters) do
-    parameters[i] = self:declare(token, { role = "parameter", is_parameter = true })
+  local wanted = { cursors = {}, locals = {} }
+  while true do
+    local ok, result = pcall(resolve_once, parsed, base or 1, wanted)
+    if ok then return result end
+    if result ~= denotations.AGAIN then error(result, 0) end
   end
-  local statements, count = jumps.structured(parsed.origin, parsed)
-  self.statements = statements
-  self.results = results_of(self, parsed, count)
-  self.results.kinds = {} -- of the results so far, "array" or "number"
-  self.ends = true
-  local kept_first = {}
-  keep_parameters(self, parsed, parameters, kept_first)
-  local statements_of = resolve_block(self, statements)
-  local results, body = settle_results(self, table.move(statements_of, 1, #statements_of, #kept_first + 1, kept_first))
-  appending.settle(self)
-  local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
-    body = body, origin = parsed.origin, base = self.base, results = results,
-    scratch = #self.made > 0 and self.made or nil }, parsed)
-  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end)
 end
 
 return resolve
