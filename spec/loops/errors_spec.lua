@@ -42,16 +42,16 @@ local ERRORS = {
     .. "this may make it longer: use the number that it gets" },
   { "function(a, n) local t = {} for i = 1, n do t[i] = a[i] a[i] = §#t end end", "the length of 't', which is made "
     .. "here, is another one at each place: use the number that it gets" },
-  { "function(a, n) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, n do §t[#t + 1] = f() end end",
+  { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, 3 do §t[#t + 1] = f() end end",
     "what is appended to 't' appends to it, too: give it to a local before" },
   { "function(a, n) local t = {} for i = 1, n do local r = { a[i], i } §t[#t + 1] = r end return t end",
     "a row is appended in braces: t[#t + 1] = { x, y }" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do local k = m m = m + 1 t[k] = a[i] end return t end", "how long "
     .. "'t' gets is not known before a call, as data say where it is stored: pass it as an argument" },
   { "function(a) local t = {} for i = 1, #a do if a[i] > 0 then t[#t + 1] = { a[i], i } end end §t[1][3] = 0 end",
-    "'t' gets longer as data say, so what is appended are numbers, or rows that all have as many" },
+    "'t' gets longer at its end, so what is appended are numbers, or rows that all have as many" },
   { "function(a, n) local t, s = {}, 0 for i = 1, n do if a[i] > 2 then t[#t + 1] = i end end return §t[n] end", "'t' "
-    .. "gets longer as data say, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' where n counts "
+    .. "gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' where n counts "
     .. "them" },
   { "function(a, n) local t = {} for i = 1, n do t[i] = i end a[1] = #t §t[n + 1] = 2 end", "'t' is asked for its "
     .. "length, and this may make it longer: use the number that it gets" },

@@ -184,7 +184,7 @@ helper.describe_each("a function that makes lists", function(device)
         compiled:close()
       else
         refused = refused + 1
-        local is_known = reason.reason:find "gets longer as data say" or reason.reason:find "gets is not known before"
+        local is_known = reason.reason:find "gets longer at its end" or reason.reason:find "gets is not known before"
         assert.is_truthy(is_known, place)
       end
     end

@@ -153,17 +153,6 @@ local function values_of(state, ...)
   return values
 end
 
---- A table, or a buffer, that a call has made, up to its length.
-local function shortened(made, count)
-  if type(made) == "table" then
-    for i = #made, count + 1, -1 do made[i] = nil end
-    return made
-  end
-  local whole <close> = made
-  if count == 0 then return whole.device:empty(whole.dtype, 0, table.unpack(whole.shape, 2)) end
-  return whole:view(1, count):copy()
-end
-
 --- A table of numbers, with tables in it or without, as one of booleans; a buffer has numbers.
 local function as_booleans(made)
   for key, item in pairs(type(made) == "table" and made or {}) do
@@ -181,7 +170,6 @@ local function results_of(state, values, made)
     return made[array]
   end
   for array in pairs(made or {}) do
-    if array.length then made[array] = shortened(made[array], value_of(array.length)[state.options.base]) end
     if array.is_flags then made[array] = as_booleans(made[array]) end
   end
   local results = {}

@@ -65,12 +65,15 @@ end
 --- Takes what counts the elements of tables for their cursors where they have none; a table that is filled as far as
 -- another one goes has that one's.
 local function find_cursors(self)
-  local is_cursor = {}
-  for _, array in ipairs(self.base == 1 and self.made or {}) do
-    local notes, loop = self.stores[array], array.filled
-    local last = loop and loop.to.kind == "name" and loop.to.variable
-    array.cursor = array.cursor or notes and notes.counter or is_cursor[last] and last or nil
-    if array.cursor then is_cursor[array.cursor] = true end
+  local is_cursor, is_new = {}, true
+  while is_new do
+    is_new = false
+    for _, array in ipairs(self.base == 1 and self.made or {}) do
+      local notes, loop = self.stores[array], array.filled
+      local last = loop and loop.to.kind == "name" and loop.to.variable
+      array.cursor = array.cursor or notes and notes.counter or is_cursor[last] and last or nil
+      if array.cursor and not is_cursor[array.cursor] then is_cursor[array.cursor], is_new = true, true end
+    end
   end
 end
 
@@ -222,12 +225,16 @@ local function cursor_of(self, array)
   return (is_own or array.filled and not is_within(self, array, array.filled)) and array.cursor or nil
 end
 
+local UNKNOWN = "the length of '%s', which is made here, is another one at each place: use the number that it gets"
+
 --- What `#t` stands for.
 -- @tparam table self
 -- @tparam table array that the function makes
 -- @tparam table parsed
+-- @tparam integer dimension 1, or more of rows, which may differ
 -- @treturn table resolved
-function appending.length(self, array, parsed)
+function appending.length(self, array, parsed, dimension)
+  if dimension > 1 then self:fail(parsed, UNKNOWN, array.name) end
   local cursor = cursor_of(self, array)
   if cursor then return self:node("name", parsed, { variable = cursor }) end
   if array.appended and is_within(self, array, array.appended.loop) then need_cursor(self, array, parsed) end
@@ -236,10 +243,7 @@ function appending.length(self, array, parsed)
     return self:node("number", parsed, { value = array.item_count })
   end
   local passes = self.base == 1 and passes_of(self, array)
-  if not passes then
-    self:fail(parsed, "the length of '%s', which is made here, is another one at each place: use the number that it "
-      .. "gets", array.name)
-  end
+  if not passes then self:fail(parsed, UNKNOWN, array.name) end
   return self:node("call", parsed, { name = "max", arguments = { passes, self:node("number", parsed, { value = 0 }) } })
 end
 

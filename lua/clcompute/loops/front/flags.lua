@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- Booleans that a function keeps in tables it makes, or returns: devices have 1 and 0 for them. What is stored becomes
--- `value and 1 or 0`, what is read `element ~= 0`.
+-- `value and 1 or 0`, what is read `element == 1`, which is false of an element without a value, too.
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure
@@ -73,7 +73,7 @@ local function as_number(value)
   return ast.node("binary", { op = "or", left = one, right = number(0, value) }, value)
 end
 
---- Compares the elements that are read with 0.
+--- Compares the elements that are read with 1.
 local function compare(tree, is_target)
   local list = {}
   walk.nodes(tree.body, function(node)
@@ -81,7 +81,7 @@ local function compare(tree, is_target)
   end)
   for node in pairs(list) do
     local element = ast.node("index", { array = node.array, subscripts = node.subscripts }, node)
-    ast.become(node, ast.node("binary", { op = "~=", left = element, right = number(0, node) }, node))
+    ast.become(node, ast.node("binary", { op = "==", left = element, right = number(1, node) }, node))
   end
 end
 

@@ -118,9 +118,9 @@ local function follows(tree, array, elements, is_target)
       or target.array ~= nil and target.array == array.length and order[node] < order[loop])
   end) then return false end
   for _, element in ipairs(elements) do
-    local form = affine.of(element.subscripts[1])
-    if order[element] < order[loop] or not form then return false end
-    if is_inside[element] and not is_target[element] and form.constant >= 0 then return false end
+    local offset = bounds.offset(element.subscripts[1], loop.variable)
+    if order[element] < order[loop] then return false end
+    if is_inside[element] and not is_target[element] and not (offset and offset < 0) then return false end
   end
   return true
 end
@@ -137,8 +137,8 @@ local function is_last(array, element)
 end
 
 local UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
-local ROWS = "'%s' gets longer as data say, so what is appended are numbers, or rows that all have as many"
-local ELEMENTS = "'%s' gets longer as data say, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
+local ROWS = "'%s' gets longer at its end, so what is appended are numbers, or rows that all have as many"
+local ELEMENTS = "'%s' gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
   .. "where n counts them"
 local LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
 local LATER = "the length of '%s' is asked for, and its loop ends where a local says that changes later"

@@ -139,8 +139,8 @@ function EXPRESSIONS.length(self, parsed)
   local subscripts = resolve_list(self, operand.subscripts or {})
   local array, row = array_of(self, operand)
   local dimension = #row + #subscripts + 1
-  if array.is_made and dimension == 1 then return appending.length(self, array, parsed) end
   if array.row_length and dimension == 2 then return self:node("number", parsed, { value = array.row_length }) end
+  if array.is_made then return appending.length(self, array, parsed, dimension) end
   restrictions.length(self.origin, array, self.site or parsed, dimension)
   for d = 1, dimension - 1 do subscripts[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
   return self:node("length", parsed, { array = array, dimension = dimension, subscripts = subscripts })

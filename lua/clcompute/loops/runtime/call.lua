@@ -421,6 +421,13 @@ local function execute_timed(state, spec, values, arrays, kernels, verdict, devi
     launches = state.counters.launches - launches })
 end
 
+--- How long a list of a call got, nil of other arrays.
+local function length_of(state, arrays, variable)
+  for _, array in ipairs(variable.length and arrays or {}) do
+    if array.variable == variable.length then return array.table[state.options.base] end
+  end
+end
+
 --- The tables that a call has made and returns, by variable of the function; nil where there are none.
 local function made_of(state, spec, arrays)
   local made
@@ -428,7 +435,7 @@ local function made_of(state, spec, arrays)
     for _, array in ipairs(variable.is_returned and arrays or {}) do
       if array.variable == spec.own[variable] then
         made = made or {}
-        made[variable] = storage.value_of(array)
+        made[variable] = storage.value_of(array, length_of(state, arrays, variable))
       end
     end
   end

@@ -232,9 +232,23 @@ function storage.scratch(variable, shape, base, place, counters, home)
   return storage.coherent(array)
 end
 
+--- A buffer of the first elements of a list, or rows of one.
+local function shortened(array, count)
+  if count == 0 then return array.place:empty(array.dtype, 0, table.unpack(array.shape, 2)) end
+  if not array.memory then return array.place:buffer(table.move(array.table, 1, count, 1, {}), array.dtype) end
+  local memory <close> = array.memory
+  return memory:view(1, count):copy()
+end
+
 --- What a call returns of an array that is settled.
-function storage.value_of(array)
-  if array.home == "host" then return array.table end
+-- @tparam table array
+-- @tparam ?integer count how long it got, of a list
+function storage.value_of(array, count)
+  if array.home == "host" then
+    for i = #array.table, count and count + 1 or math.huge, -1 do array.table[i] = nil end
+    return array.table
+  end
+  if count and (count < array.shape[1] or not array.memory) then return shortened(array, count) end
   return array.count > 0 and array.memory or array.place:empty(array.dtype, table.unpack(array.shape))
 end
 
@@ -248,11 +262,19 @@ function storage.let_go(arrays)
   end
 end
 
+--- Whether Lua has filled a list whose home is the device: what is behind its end does not go there.
+local function is_list_in_lua(array)
+  return array.is_scratch and array.variable.cursor ~= nil and array.table ~= nil and not array.device
+end
+
 --- Brings the values home at the end of a call, and lets go of what the call made, but for arrays of its own.
 function storage.settle(array)
   if array.home == "nowhere" then return end
   if array.home == "host" then
     array:to_host()
+  elseif is_list_in_lua(array) then
+    if array.memory then array.memory:release() end
+    array.memory = nil
   else
     storage.memory(array) -- of a table that the function makes there may be none yet
     array:to_device()
