@@ -235,7 +235,7 @@ describe("a function of one expression", function()
 
   it("has each argument evaluated once, in a local where it is named several times or never", function()
     assert.equal("local x = a[1] + 0.5\na[1] = x * x + b[1] * t", inlined "a[1] = pair(a[1] + 0.5, b[1] * t)")
-    assert.equal("local s = t * n\nlocal x = s * 2.5\ns = x * x + s", inlined "local s = t * n s = pair(s * 2.5, s)")
+    assert.equal("local s = t * n\nlocal x = s * 2.5\nlocal s = x * x + s", inlined "local s = t * n s = pair(s * 2.5, s)")
     assert.equal("local x = math.exp(t)\nlocal x = x * x + a[1]\na[1] = x * x + 1",
       inlined "a[1] = pair(pair(math.exp(t), a[1]), 1)")
     assert.equal("local x = a[1] * t\nif x * x + 1 > t then\n  a[1] = 1\nend",
@@ -616,8 +616,8 @@ describe("types", function()
       ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float",
       ["function(b, i) b[1] = 1 + (§i > 1) end"] = "'+' takes numbers, this is a boolean",
       ["function(b, i) b[1] = math.sqrt(§i > 1) end"] = "math.sqrt takes numbers, this is a boolean",
-      ["function(b, i) local v = 1 v = §i > 1 end"] = "'v' is an integer, and this is a boolean",
-      ["function(b, i) local v = i > 1 v = §2.5 end"] = "'v' is a boolean, and this is a float",
+      ["function(b, i) local v = 1 if i > 2 then v = §i > 1 end end"] = "'v' is an integer, and this is a boolean",
+      ["function(b, i) local v = i > 1 if v then v = §2.5 end end"] = "'v' is a boolean, and this is a float",
       ["function(b, i) local v = §i > 1 == 1 end"] = "a boolean is never equal to a number",
       ["function(b, i) local v = (§i > 1) < true end"] = "'<' takes numbers, this is a boolean",
       ["function(b, i) b[1] = §i > 1 and 2 end"] = "this is false or a number: 'or' and another number must follow",

@@ -317,6 +317,20 @@ describe("functions that people write", function()
     end
   end)
 
+  it("assign numbers between loops, whose bounds stay known", function()
+    local compiled <close> = assert(loops.compile(function(x, n)
+      n = n // 2
+      local m = n
+      m = m - 1
+      local half = {}
+      for i = 1, m do half[#half + 1] = x[i + 1] end
+      n = 1
+      return half, n, m
+    end, { device = device, force = true }))
+    assert.same({ { 2.0, 3.0 }, 1, 2 }, { compiled({ 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 }, 6) })
+    assert.matches(": for i +parallel", compiled:explain())
+  end)
+
   it("assign parameters, which stay as they are for the caller", function()
     local function powers(base, exponent, modulus, out)
       base = base % modulus

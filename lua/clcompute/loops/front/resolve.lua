@@ -371,7 +371,27 @@ local function note_store(self, target, parsed)
   if array and array.is_made then appending.note(self, array, target.subscripts, parsed) end
 end
 
+--- Whether an assignment gives a name a value from here on, in whatever way the function goes; but for the steps of a
+-- counter.
+local function is_straight(self, parsed)
+  local target, value = parsed.target, parsed.value
+  if target.kind ~= "name" or #self.loops > 0 or self.branches > 0 then return false end
+  local variable = self:denote(target).variable
+  local is_step = value.op == "+" and value.left.name == target.name and value.right.value == 1
+  return variable ~= nil and not is_step and not variable.assigned and not inlining.array_of(self, target.name)
+    and (variable.role == "local" or variable.role == "parameter")
+end
+
+--- Such an assignment makes a new local of the name, so that both values are known.
+local function renew(self, parsed, into)
+  local value = value_of(self, parsed.value, into)
+  local variable = self:variable(parsed.target.name, { role = "local", node = parsed.target, definition = value })
+  into[#into + 1] = self:node("local", parsed, { variable = variable, value = value })
+  self:names_with(parsed.target.name)[parsed.target.name] = { tag = "variable", variable = variable }
+end
+
 function STATEMENTS.assign(self, parsed, into)
+  if is_straight(self, parsed) then return renew(self, parsed, into) end
   local list = list_at(self, parsed.target)
   if list then return append(self, list, parsed, into) end
   if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
