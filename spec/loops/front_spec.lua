@@ -235,7 +235,8 @@ describe("a function of one expression", function()
 
   it("has each argument evaluated once, in a local where it is named several times or never", function()
     assert.equal("local x = a[1] + 0.5\na[1] = x * x + b[1] * t", inlined "a[1] = pair(a[1] + 0.5, b[1] * t)")
-    assert.equal("local s = t * n\nlocal x = s * 2.5\nlocal s = x * x + s", inlined "local s = t * n s = pair(s * 2.5, s)")
+    assert.equal("local s = t * n\nlocal x = s * 2.5\nlocal s = x * x + s",
+      inlined "local s = t * n s = pair(s * 2.5, s)")
     assert.equal("local x = math.exp(t)\nlocal x = x * x + a[1]\na[1] = x * x + 1",
       inlined "a[1] = pair(pair(math.exp(t), a[1]), 1)")
     assert.equal("local x = a[1] * t\nif x * x + 1 > t then\n  a[1] = 1\nend",
