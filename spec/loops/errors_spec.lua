@@ -44,6 +44,8 @@ local ERRORS = {
     .. "here, is another one at each place: use the number that it gets" },
   { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, 3 do §t[#t + 1] = f() end end",
     "what is appended to 't' appends to it, too: give it to a local before" },
+  { "function(a) local t, i = {}, 1 while a[i] > 0 do §t[#t + 1] = i i = i + 1 end return t end", "how long 't' "
+    .. "gets is not known before a call, as data say how often this 'while' goes round: pass it as an argument" },
   { "function(a, n) local t = {} for i = 1, n do local r = { a[i], i } §t[#t + 1] = r end return t end",
     "a row is appended in braces: t[#t + 1] = { x, y }" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do local k = m m = m + 1 t[k] = a[i] end return t end", "how long "

@@ -212,10 +212,9 @@ helper.describe_each("a function that makes lists", function(device)
 
   it("says where data decide how long one gets", function()
     local compiled <close> = assert(loops.compile(function(x)
-      local list, at = {}, 1
-      while x[at] > 0 do
-        list[#list + 1] = at
-        at = at + 1
+      local list = {}
+      for i = 1, x[1] do
+        if x[i] > 0 then list[#list + 1] = i end
       end
       return list
     end, { device = device }))

@@ -107,9 +107,20 @@ local function is_in_each_pass(self, array)
     and loop.step == 1 and not loop.pace and not loop.word
 end
 
+--- Refuses appends in a `while`: how much room they take is not known.
+local function check_loops(self, array, parsed)
+  for d = #array.loops + 1, #self.loops do
+    if self.loops[d].word then
+      self:fail(parsed, "how long '%s' gets is not known before a call, as data say how often this '%s' goes round: "
+        .. "pass it as an argument", array.name, self.loops[d].word)
+    end
+  end
+end
+
 --- The subscript of the element that is appended: behind the cursor, or by the number of the pass.
 local function place_of(self, array, parsed)
   if array.cursor then
+    check_loops(self, array, parsed)
     return self:node("binary", parsed, { op = "+", left = self:node("name", parsed, { variable = array.cursor }),
       right = self:node("number", parsed, { value = 1 }) })
   end
