@@ -61,9 +61,15 @@ end
 -- @tparam ?function same of two numbers (unless given, `copies.same`)
 function copies.are_equal(expected, got, same)
   if type(got) ~= "table" then return (same or copies.same)(expected, got) end
-  if type(expected) ~= "table" or #expected ~= #got then return false end
   for i, item in ipairs(got) do if not copies.are_equal(expected[i], item, same) then return false end end
   return true
+end
+
+--- Whether tables are equally long, and what is in them.
+local function are_as_long(expected, got)
+  if type(expected) ~= "table" or type(got) ~= "table" then return type(expected) == type(got) end
+  for i, item in ipairs(expected) do if not are_as_long(item, got[i]) then return false end end
+  return #expected == #got
 end
 
 --- The results, up to three, and arguments of a function after a call on tables.
@@ -84,7 +90,8 @@ function copies.are_calls_equal(compiled, f, values, device)
   local expected, arguments = in_lua(f, values)
   for _, call in ipairs { in_lua, with_buffers } do
     local results, own = call(compiled, values, device)
-    if not copies.are_equal(expected, results) or not copies.are_equal(arguments, own) then return false end
+    if not are_as_long(expected, results) or not copies.are_equal(expected, results) then return false end
+    if not copies.are_equal(arguments, own) then return false end
   end
   return true
 end
