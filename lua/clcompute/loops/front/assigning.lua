@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: MIT
+
+--- Assignments: of one value and of several, of rows, to the ends of lists, and to names, which get a new local where
+-- nothing else may happen.
+
+local appending = require "clcompute.loops.front.appending"
+local inlining = require "clcompute.loops.front.inlining"
+local lua_text = require("clcompute.loops.tree").lua_text
+local made_tables = require "clcompute.loops.front.made_tables"
+local restrictions = require "clcompute.loops.front.restrictions"
+local walk = require("clcompute.loops.tree").walk
+
+local assigning = {}
+
+--- The resolved target of an assignment.
+local function target_of(self, target)
+  if target.kind ~= "name" then return self.resolver.expression(self, target) end
+  local denotation = self:denote(target)
+  if denotation.tag ~= "variable" then
+    self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
+  end
+  local variable = denotation.variable
+  local is_number = variable.role == "parameter" and not inlining.is_indexed(self, self.statements, 1, target.name)
+  if is_number then self.again(self.wanted.locals, variable.node) end
+  restrictions.assign(self.origin, variable, target)
+  return self:node("name", target, { variable = denotation.variable })
+end
+
+--- `t[i] = { ... }`, a row of a table that the function makes.
+local function make_row(self, parsed, into)
+  local array, subscripts = self.resolver.row_at(self, parsed.target)
+  if not array.is_made then
+    self:fail(parsed, "'%s' is an array: all its rows are there before the call", array.name)
+  end
+  made_tables.note_row(self, array, subscripts, parsed)
+  made_tables.fill(self, array, subscripts, parsed.value, into)
+end
+
+--- Whether `t[i] = row` is what made the name of a row one.
+local function is_placed(self, parsed)
+  local denotation = parsed.value.kind == "name" and parsed.target.kind == "index" and self:denote(parsed.value)
+  if not denotation or denotation.tag ~= "row" then return false end
+  local array, subscripts = self.resolver.row_at(self, parsed.target)
+  if array ~= denotation.array or #subscripts ~= #denotation.subscripts then return false end
+  for d, subscript in ipairs(subscripts) do
+    if lua_text.expression(subscript) ~= lua_text.expression(denotation.subscripts[d]) then return false end
+  end
+  return true
+end
+
+--- The table that a target is the end of, `t[#t + 1]`, if the function makes it.
+local function list_at(self, target)
+  local array = appending.is_end(target) and self.resolver.array_of(self, target)
+  return array and array.is_made and array or nil
+end
+
+--- The statements of `t[#t + 1] = value`, of a list; `is_insert`: the value comes before the length.
+local function append(self, list, parsed, into, is_insert)
+  if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into) end
+  local first = #into + 1
+  local value = self.resolver.value(self, parsed.value, into)
+  if not is_insert then appending.check_value(self, list, parsed, into, first) end
+  appending.append(self, list, parsed, value, into)
+end
+
+local function note_store(self, target, parsed)
+  local array = target.array
+  if array and array.is_made then appending.note(self, array, target.subscripts, parsed) end
+end
+
+--- Whether an assignment gives a name a value from here on, in whatever way the function goes; but for the steps of a
+-- counter.
+local function is_straight(self, parsed)
+  local target, value = parsed.target, parsed.value
+  if target.kind ~= "name" or #self.loops > 0 or self.branches > 0 or self.calls then return false end
+  local variable = self:denote(target).variable
+  local is_step = value.op == "+" and value.left.name == target.name and value.right.value == 1
+  return variable ~= nil and not is_step and not inlining.array_of(self, target.name)
+    and (variable.role == "local" or variable.role == "parameter")
+end
+
+--- Such an assignment makes a new local of the name, so that both values are known.
+local function renew(self, parsed, into)
+  local value = self.resolver.value(self, parsed.value, into)
+  local variable = self:variable(parsed.target.name, { role = "local", node = parsed.target, definition = value })
+  into[#into + 1] = self:node("local", parsed, { variable = variable, value = value })
+  self:names_with(parsed.target.name)[parsed.target.name] = { tag = "variable", variable = variable }
+end
+
+--- The statements of `target = value`.
+function assigning.one(self, parsed, into)
+  if is_straight(self, parsed) then return renew(self, parsed, into) end
+  local list = list_at(self, parsed.target)
+  if list then return append(self, list, parsed, into) end
+  if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
+  if is_placed(self, parsed) then return end
+  local target = self:evaluating(nil, into, target_of, parsed.target)
+  note_store(self, target, parsed)
+  local value = self.resolver.value(self, parsed.value, into)
+  into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
+end
+
+--- Whether a subscript may be another one once targets are assigned: it speaks of a local, or of an element, which may
+-- be one of theirs under another name.
+local function is_assigned(subscript, targets)
+  if walk.find({ subscript }, function(part) return part.kind == "index" end) then return true end
+  for _, target in ipairs(targets) do
+    if target.kind == "name" and walk.mentions(subscript, target.variable) then return true end
+  end
+  return false
+end
+
+--- Several at once: all values, and where they go, are known before the first is assigned.
+function assigning.several(self, parsed, into)
+  local targets, values, is_grown = {}, {}, {}
+  for i, target in ipairs(parsed.targets) do
+    local list = list_at(self, target)
+    if list and is_grown[list] then self:fail(target, "'%s' is appended to twice at once", list.name) end
+    targets[i] = list or self:evaluating(nil, into, target_of, target)
+    is_grown[list or targets[i]] = true
+  end
+  for i, value in ipairs(parsed.values) do
+    local node = self.resolver.value(self, value, into)
+    values[i] = node.kind ~= "number" and self.resolver.kept(self, node, value, into) or node
+  end
+  for _, target in ipairs(targets) do
+    for d, subscript in ipairs(target.subscripts or {}) do
+      local may_change = is_assigned(subscript, targets)
+      target.subscripts[d] = may_change and self.resolver.kept(self, subscript, parsed, into) or subscript
+    end
+  end
+  for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays
+    local target = targets[i]
+    if target.is_made then
+      appending.append(self, target, parsed, values[i], into)
+    else
+      note_store(self, target, parsed)
+      into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
+    end
+  end
+end
+
+--- The statements of `table.insert(t, value)`, as an assignment.
+function assigning.insert(self, parsed, into)
+  local list = list_at(self, parsed.target)
+  if list then return append(self, list, parsed, into, true) end
+  assigning.one(self, parsed, into)
+end
+
+return assigning
