@@ -336,6 +336,23 @@ describe("a chart of an index space", function()
     for id in ("0, 0|5, 4"):gmatch "[^|]+" do assert.truthy(svg:find(">" .. id .. "</text>", 1, true), id) end
   end)
 
+  it("has the ids at which groups begin above their columns and beside their rows, wherever ids begin", function()
+    local rows = items(6, 4, 3, 2)
+    for _, row in ipairs(rows) do row.global_id = { row.global_id[1] + 20, row.global_id[2] + 50 } end
+    local svg, cells = report.svg { rows = rows, chart = { kind = "grid" } }, {}
+    for _, one in ipairs(cells_of(svg)) do cells[one.id] = one end
+    local ids, tops = {}, {}
+    for x, id in svg:gmatch '<text class="label" x="([^"]*)" y="[^"]*">(%d+)</text>' do
+      ids[#ids + 1] = id
+      assert.is_true(math.abs(tonumber(x) - cells[id .. ",50"].x) < 0.05, id)
+    end
+    for y, id in svg:gmatch '<text class="label end" x="[^"]*" y="([^"]*)">(%d+)</text>' do
+      ids[#ids + 1], tops[#tops + 1] = id, tonumber(y) - cells["20," .. id].y
+    end
+    assert.same({ "20", "23", "50", "52" }, ids)
+    assert.is_true(math.abs(tops[1] - tops[2]) < 0.05 and tops[1] > 0)
+  end)
+
   it("draws what lies outside of the range hollow, and says so", function()
     local svg = report.svg { rows = items(4, 2, 4, 2, 3), chart = { kind = "grid" } }
     for _, one in ipairs(cells_of(svg)) do
