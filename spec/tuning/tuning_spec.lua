@@ -260,16 +260,6 @@ describe("rules of tuning", function()
     assert.matches("local memory", rules.fault("lu", tournament, gpu { local_memory = 2048 }))
   end)
 
-  it("take elementwise groups of any power of two up to 1024 work-items that the device can run", function()
-    local row = { kernel = "map_chunks", lanes = 1, granule = 1, least = 1, per_unit = 1, ahead = 0 }
-    local allowed = {}
-    for group = 1, 1100 do
-      if not rules.fault("map", changed(row, { group = group }), facts()) then allowed[#allowed + 1] = group end
-    end
-    assert.same({ 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }, allowed)
-    assert.matches("group", rules.fault("map", changed(row, { group = 1024 }), gpu()))
-  end)
-
   it("ask of a scan in one pass that lines divide groups and blocks, and tiles fit", function()
     local scan = { kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
       ahead = 0, share = 23, block = 128, one_pass = 1 }
