@@ -130,6 +130,16 @@ describe("report.svg", function()
     for _, title in ipairs { "n, rows", "low, m" } do assert.truthy(svg:find((">%s</text>"):format(title), 1, true)) end
   end)
 
+  it("has room for the names beside bars", function()
+    local rows = { { name = "a bar", value = 2 }, { name = "another one", value = 1 } }
+    local svg = report.svg({ rows = rows, chart = { kind = "bar", x = "name", y = "value" } }, { width = 800 })
+    local bars = tonumber(svg:match '<rect [^>]*class="bar"[^>]* x="([^"]*)"')
+    for _, row in ipairs(rows) do
+      local x = tonumber(svg:match('<text class="label end" x="([^"]*)"[^>]*>' .. row.name))
+      assert.is_true(x - markup.pixels(row.name, 13) > -0.05 and x < bars, row.name)
+    end
+  end)
+
   it("has room for the values at the ends of bars", function()
     local rows = { { name = "a", value = 2e7 }, { name = "b", value = 1 } }
     for width = 280, 1000, 90 do
