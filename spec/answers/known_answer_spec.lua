@@ -48,6 +48,25 @@ describe("a known answer", function()
     assert.same({ "skipped", "needs OpenCL 99.0", false }, { run(99, 0) })
   end)
 
+  it("of the library's own kernels stands for their text, with what that includes", function()
+    local folder, own = helper.folder(), internal.kernel_folder
+    finally(function()
+      internal.kernel_folder = own
+      os.execute("rm -r " .. folder)
+    end)
+    os.execute("mkdir " .. folder .. "/clcompute")
+    internal.kernel_folder = folder
+    local function key_of(kernels, files)
+      for name, text in pairs(files) do helper.write(folder .. "/" .. name, text) end
+      return known_answer.key(d, { name = "own", kernels = kernels })
+    end
+    local text = '#include "clcompute/header.h"\n'
+    local first = key_of("one", { ["one.cl"] = text, ["clcompute/header.h"] = "int x;" })
+    assert.equal(first, key_of("same", { ["same.cl"] = text }))
+    assert.not_equal(first, key_of("other", { ["other.cl"] = text .. "// changed" }))
+    assert.not_equal(first, key_of("including", { ["including.cl"] = text, ["clcompute/header.h"] = "long x;" }))
+  end)
+
   it("is asked for beside a recording, which goes on whatever happens", function()
     local x = d:zeros("float", 4)
     for _, f in ipairs { function() cl.saxpy(1, x, x) end, function() error("watchdog", 0) end } do

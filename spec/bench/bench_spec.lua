@@ -716,7 +716,8 @@ describe("bench.sweep", function()
     assert.equal("", resumed())
     change(4, '"setup":"[^,]*', '"setup":"clcompute 0')
     assert.equal("100", resumed())
-    for _, more in ipairs { { rounds = 2 }, { seconds = 2 }, { peak = true }, { together = { "size" } } } do
+    for _, more in ipairs { { rounds = 2 }, { seconds = 2 }, { peak = true }, { peak = true, seconds = 2 },
+      { together = { "size" } } } do
       assert.equal("100 200", resumed(more))
       assert.equal("", resumed(more))
     end

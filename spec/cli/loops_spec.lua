@@ -162,7 +162,7 @@ describe("clcompute loops", function()
 
   it("refuses arguments that the function has not", function()
     fails(1, { "no argument 'b'; there are: a, n" }, ("loops %s --arguments b=int"):format(one))
-    fails(1, { "'a' is an array: floats, integers or a dtype expected, got 'half'" },
+    fails(1, { "clcompute: 'a' is an array: floats, integers or a dtype expected, got 'half'" },
       ("loops %s --arguments a=half"):format(one))
     fails(1, { "'n' is a number: int or float expected, got 'floats'" }, ("loops %s --arguments n=floats"):format(one))
     fails(1, { "'a' is an array: floats, integers or a dtype expected, got 5" },

@@ -180,6 +180,12 @@ describe("what memory moves at once", function()
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 + stride end, 0.03)))
   end)
 
+  it("is nil where the cost rises ever more slowly, which several pieces explain alike", function()
+    for _, cost in ipairs { math.sqrt, function(stride) return 1 + math.log(stride) end } do
+      assert.is_nil(coalescing.piece(rows_of("stride", strides, cost)))
+    end
+  end)
+
   it("is nil of flat, falling and short curves", function()
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function() return 1 end)))
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 / stride end)))

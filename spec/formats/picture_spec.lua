@@ -3,6 +3,7 @@
 
 local crc = require "spec.support.crc"
 local helper = require "spec.helper"
+local png_format = require "clcompute.formats.png" -- not every device has images of gray and alpha
 
 local d = helper.device()
 local folder = helper.folder()
@@ -119,6 +120,12 @@ describe("a picture", function()
       assert.equal(row[3], im:string())
     end
     assert.same({ { { { 258, 772, 1286, 65535 } } } }, { load(png(1, 1, 16, 2, "\0\1\2\3\4\5\6"), "png"):read() })
+  end)
+
+  it("in PNG may be of gray and alpha", function()
+    if not has_zlib then return pending "no lua-zlib" end
+    helper.write(path_of "png", png_format.write({ width = 2, height = 1, channels = 2, bytes = 1 }, "\1\2\3\4"))
+    assert.equal("\1\1\1\2\3\3\3\4", d:load(path_of "png"):string())
   end)
 
   it("in PNG that lies is an error", function()

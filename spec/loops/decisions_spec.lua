@@ -423,6 +423,12 @@ describe("loops.compile", function()
       local text = assert(loops.compile(("function(a, b, n) for i = 1, n do %s end end"):format(body))):explain()
       assert.truthy(text:find(expected, 1, true), text)
     end
+    local text = assert(loops.compile [[function(a, b, n)
+      if n < 5 then return 1 end
+      for i = 1, n do a[i] = 2 * b[i] end
+      return 2
+    end]]):explain()
+    assert.truthy(text:find("writes a; a is not copied in if all of it is written\n", 1, true), text)
   end)
 
   it("begins its explanation with what becomes of the function", function()

@@ -116,12 +116,21 @@ describe("passes of a sequential loop are jammed", function()
       (jams_of(text, { tiles = { jam = 3 } })))
   end)
 
+  it("where a lane grows by up to four elements a pass", function()
+    for _, case in ipairs { { "3, n + 2", "4 * i" }, { "3, n + 2", "3 * i" }, { "4, n + 2, 2", "2 * i" },
+      { "4, n + 2, 4", "i" } } do
+      local sequential, last = table.unpack(case)
+      assert.same({ 4 }, (jams_of(nest(sequential, nil, "3, " .. last, ROW .. "a[i][k]"))), last)
+    end
+  end)
+
   it("not where it spares nothing, bounds are uneven or grow fast, or numbers or the device say so", function()
     for _, text in ipairs {
       nest("3, n + 2", nil, "3, n + 2", "w[h][i][k] = w[h][i - 1][k] * 0.5 + a[i][k]"),
       nest("3, n + 2", nil, "3, i // 2 + 2", ROW .. "a[i][k]"),
       nest("3, n + 2", nil, "i, n + 2, 2", ROW .. "a[i][k]"),
       nest("3, n + 2", nil, "3, 5 * i - 4 * n", ROW .. "a[i][k]"),
+      nest("4, n + 2, 2", nil, "3, 3 * i", ROW .. "a[i][k]"),
       nest("3, n + 2", "3, i", "3, n + 2", "w[h][j][k] = w[h][j][k] + a[i][k]"),
     } do assert.same({}, (jams_of(text)), text) end
     assert.same({}, (jams_of(STRMM, { tiles = { jam = 1 } })))

@@ -295,6 +295,11 @@ describe("reductions", function()
     end)
     assert.truthy(text:find("put together in another order than Lua's", 1, true), text)
     assert.truthy(text:find("leave out NaN", 1, true), text)
+    assert.truthy(text:find("arithmetic: exact, as in Lua\n", 1, true), text)
+    text = explained(function(x, out, n)
+      for i = 1, n do out[1] = out[1] + math.sin(x[i]) end
+    end)
+    assert.truthy(text:find("as in Lua; except math.sin, whose last digits may differ", 1, true), text)
   end)
 end)
 

@@ -208,6 +208,8 @@ describe("a sequential nest", function()
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[i - 1][j + 3] end end end"] = false,
       ["function(a, n) for i = 2, n do for j = 2, n do a[1][j] = a[1][j - 1] + a[i][j] end end end"] = false,
       ["function(a, n) for i = 2, n do for j = 2, i do a[i][j] = a[i][j - 1] + a[i - 1][j] end end end"] = true,
+      ["function(a, n) for i = 2, n do for j = 2, n - 2 * i do " -- rows that end long after those behind them
+        .. "a[i][j] = a[i][j - 1] + a[i - 1][j] end end end"] = true,
       ["function(a, n) for i = 2, n do for j = 2, n do a[i][j] = a[i][j - 1] + a[n][2] end end end"] = false,
     } do
       local compiled, values = assert(loops.compile(text, { device = device })), matrix(50)

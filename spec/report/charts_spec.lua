@@ -130,6 +130,16 @@ describe("report.svg", function()
     for _, title in ipairs { "n, rows", "low, m" } do assert.truthy(svg:find((">%s</text>"):format(title), 1, true)) end
   end)
 
+  it("has room for the names beside bars", function()
+    local rows = { { name = "a bar", value = 2 }, { name = "another one", value = 1 } }
+    local svg = report.svg({ rows = rows, chart = { kind = "bar", x = "name", y = "value" } }, { width = 800 })
+    local bars = tonumber(svg:match '<rect [^>]*class="bar"[^>]* x="([^"]*)"')
+    for _, row in ipairs(rows) do
+      local x = tonumber(svg:match('<text class="label end" x="([^"]*)"[^>]*>' .. row.name))
+      assert.is_true(x - markup.pixels(row.name, 13) > -0.05 and x < bars, row.name)
+    end
+  end)
+
   it("has room for the values at the ends of bars", function()
     local rows = { { name = "a", value = 2e7 }, { name = "b", value = 1 } }
     for width = 280, 1000, 90 do
@@ -334,6 +344,23 @@ describe("a chart of an index space", function()
     assert.truthy(svg:find(">Index space</title>", 1, true))
     assert.truthy(svg:find("Index space of 30 work-items in 6 work-groups; the table has the numbers.", 1, true))
     for id in ("0, 0|5, 4"):gmatch "[^|]+" do assert.truthy(svg:find(">" .. id .. "</text>", 1, true), id) end
+  end)
+
+  it("has the ids at which groups begin above their columns and beside their rows, wherever ids begin", function()
+    local rows = items(6, 4, 3, 2)
+    for _, row in ipairs(rows) do row.global_id = { row.global_id[1] + 20, row.global_id[2] + 50 } end
+    local svg, cells = report.svg { rows = rows, chart = { kind = "grid" } }, {}
+    for _, one in ipairs(cells_of(svg)) do cells[one.id] = one end
+    local ids, tops = {}, {}
+    for x, id in svg:gmatch '<text class="label" x="([^"]*)" y="[^"]*">(%d+)</text>' do
+      ids[#ids + 1] = id
+      assert.is_true(math.abs(tonumber(x) - cells[id .. ",50"].x) < 0.05, id)
+    end
+    for y, id in svg:gmatch '<text class="label end" x="[^"]*" y="([^"]*)">(%d+)</text>' do
+      ids[#ids + 1], tops[#tops + 1] = id, tonumber(y) - cells["20," .. id].y
+    end
+    assert.same({ "20", "23", "50", "52" }, ids)
+    assert.is_true(math.abs(tops[1] - tops[2]) < 0.05 and tops[1] > 0)
   end)
 
   it("draws what lies outside of the range hollow, and says so", function()

@@ -176,6 +176,18 @@ describe("nests in CUDA", function()
       }]], { 1, 5, 34 })
   end)
 
+  it("have macros of their own, which no other one in the file sees", function()
+    local list = { row_of "#define TIMES 2\n// threads: i\nfor (long i = 0; i < n; i++) v[i] = TIMES * v[i];",
+      row_of "const real TIMES = 3;\n// threads: i\nfor (long i = 0; i < n; i++) v[i] = TIMES * v[i];" }
+    list[2].name = "other"
+    local in_cuda <close> = emulated(list)
+    for i, row in ipairs(list) do
+      local after = in_cuda:run(row, { sizes = { 3 }, numbers = { 0.5 }, names = { "a", "v" },
+        arrays = { data.pack { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, data.pack { 1, 2, 4 } } })
+      assert.is_true(after.v == data.pack { i + 1, 2 * (i + 1), 4 * (i + 1) })
+    end
+  end)
+
   it("have arrays of their own", function()
     local row = row_of "v[0] = 0;"
     row.cuda = [[

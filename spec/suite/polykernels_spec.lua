@@ -5,6 +5,7 @@ local loops = require "clcompute.loops"
 local shapes = require "spec.support.loop_shapes"
 local data = require "clcompute.suite.data"
 local native = require "clcompute.native"
+local process = require("clcompute.base").process
 local rows = require "clcompute.suite.polykernels"
 
 describe("random data", function()
@@ -48,6 +49,17 @@ describe("the calls of native functions", function()
     helper.raises("integers", native.call, compiled.path, "mmm", { 0.5 }, {}, {})
     helper.raises("numbers", native.call, compiled.path, "mmm", { 0 }, { "x" }, {})
     helper.raises("strings", native.call, compiled.path, "mmm", { 0 }, {}, { 1 })
+  end)
+end)
+
+describe("loops in C", function()
+  it("are not compiled where there is no gcc, and say what gets it", function()
+    local find = process.find
+    finally(function() process.find = find end)
+    process.find = function(program) return program ~= "gcc" and find(program) or nil end
+    local compiled, lack = baseline.compile { rows.load "mmm" }
+    assert.is_nil(compiled)
+    assert.matches("there is no gcc: apt-get install gcc", lack, 1, true)
   end)
 end)
 

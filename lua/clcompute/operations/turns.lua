@@ -28,16 +28,15 @@ function turns.take(count, f)
     takers[threads[k]] = true
   end
   for k = 1, count do results[k] = go_on(threads, k, k) end
-  local waiting = count
-  while waiting > 0 do
-    waiting = 0
+  local is_waiting
+  repeat
+    is_waiting = false
     for k = 1, count do
       if coroutine.status(threads[k]) == "suspended" then
-        results[k] = go_on(threads, k)
-        waiting = waiting + 1
+        results[k], is_waiting = go_on(threads, k), true
       end
     end
-  end
+  until not is_waiting
   return results
 end
 

@@ -252,7 +252,7 @@ function aligned.table(grid, chart, options)
   if total(measure(grid)) + wanted > options.width then shorten_devices(grid) end
   if shrunk(grid, options.width, LEGIBLE) then return fitted_lines(grid, chart, options) end
   local less, told = without_constants(grid)
-  local lines = #told > 0 and aligned.wrapped(table.concat(told, "; "), options.width) or {}
+  local lines = aligned.wrapped(table.concat(told, "; "), options.width)
   if #told > 0 then lines[#lines + 1] = "" end
   local rest = fitted_lines(less, chart, options)
   return table.move(rest, 1, #rest, #lines + 1, lines)

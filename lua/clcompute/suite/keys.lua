@@ -110,8 +110,7 @@ end
 -- @treturn Buffer the same for the check
 local function new(name, n, given)
   local input = data.random(given.dtype, n, 13, 0, given.high or 1)
-  local work = { name = name, size = n, dtype = "float", anywhere = true, bytes = given.bytes * n, methods = {},
-    others = {} }
+  local work = { name = name, size = n, dtype = "float", bytes = given.bytes * n, methods = {}, others = {} }
   function work.prepare(d) return { x = d:buffer(input, given.dtype, n) } end
   return work, input, cl.device():buffer(input, given.dtype, n)
 end

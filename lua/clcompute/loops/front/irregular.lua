@@ -99,9 +99,10 @@ end
 
 -- --- steps ----------------------------------------------------------------------------------
 
---- Whether an expression is above 0 (1) or below (-1) for certain; nil where that is not known.
+--- Whether an expression is above 0 (1) or below (-1) for certain; nil where that is not known. The sign of a number
+-- that is written is an operator.
 local function sign_of(node)
-  if node.kind == "number" then return node.value > 0 and 1 or node.value < 0 and -1 or nil end
+  if node.kind == "number" then return node.value > 0 and 1 or nil end
   if node.kind == "unary" and node.op == "-" then
     local sign = sign_of(node.operand)
     return sign and -sign

@@ -120,8 +120,7 @@ local function print_block(tiles, output, ends, print_passes)
       print_passes(tiles, output, #tiles.order - (columns and 1 or 0), function(node)
         local id = node.variable.id
         local last = node == rows and tile.row_count - 1 or tile.last_column
-        local limit = node == rows and id .. "_top" or id .. "_end"
-        return id .. "_base", extremum("min_int", ("%s_base + %d"):format(id, last), limit, context)
+        return id .. "_base", extremum("min_int", ("%s_base + %d"):format(id, last), id .. "_top", context)
       end)
     end
     if not tile.panels then return print_rest() end
