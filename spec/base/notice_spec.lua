@@ -103,6 +103,21 @@ describe("a notice", function()
     assert.equal("done\r\n", finish(t))
   end)
 
+  it("fills a line but for a column, 79 characters at most", function()
+    local script = helper.write(folder .. "/long.lua", [[
+      require "clcompute"
+      local line <close> = require("clcompute.core.internal").notice(("x"):rep(200))
+      os.execute "sleep 0.8"]])
+    local terminals = {} -- which wait at the same time
+    for _, columns in ipairs { 40, 80, 120 } do
+      terminals[columns] = terminal.open(("env TERM=xterm %s %s"):format(helper.lua, script), columns)
+    end
+    for columns, t in pairs(terminals) do
+      local length = math.min(columns - 1, 79)
+      assert.equal(NOTICE:format(("x"):rep(length - #"clcompute: ")), finish(t))
+    end
+  end)
+
   it("goes at once where Enter is typed, which puts the cursor on it", function()
     local t <close> = start([[
       require "clcompute"
