@@ -99,8 +99,13 @@ describe("a notice", function()
       os.execute "sleep 0.8"]]
     assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
     helper.write(folder .. "/job.lua", wait .. " print 'done'")
-    local t <close> = terminal.open(("sh -mc 'TERM=xterm %s %s/job.lua & wait'"):format(helper.lua, folder))
+    local job = ("TERM=xterm %s %s/job.lua"):format(helper.lua, folder)
+    local t <close> = terminal.open(("sh -mc '%s & wait'"):format(job))
     assert.equal("done\r\n", finish(t))
+    if select(2, shell "unshare -rpf true 2>&1") then -- the terminal's own job stands outside, and has no number there
+      local inner <close> = terminal.open(("sh -c 'unshare -rpf timeout 9 env %s'"):format(job))
+      assert.equal("done\r\n", finish(inner))
+    end
   end)
 
   it("fills a line but for a column, 79 characters at most", function()
