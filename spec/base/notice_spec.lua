@@ -97,15 +97,15 @@ describe("a notice", function()
       require "clcompute"
       local line <close> = require("clcompute.core.internal").notice "long"
       os.execute "sleep 0.8"]]
-    assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
-    helper.write(folder .. "/job.lua", wait .. " print 'done'")
-    local job = ("TERM=xterm %s %s/job.lua"):format(helper.lua, folder)
-    local t <close> = terminal.open(("sh -mc '%s & wait'"):format(job))
-    assert.equal("done\r\n", finish(t))
-    if select(2, shell "unshare -rpf true 2>&1") then -- the terminal's own job stands outside, and has no number there
-      local inner <close> = terminal.open(("sh -c 'unshare -rpf timeout 9 env %s'"):format(job))
-      assert.equal("done\r\n", finish(inner))
+    local job = ("TERM=xterm %s %s"):format(helper.lua, helper.write(folder .. "/job.lua", wait .. " print 'done'"))
+    local commands = { ("sh -mc '%s & wait'"):format(job) }
+    if select(2, shell "unshare -rpf true") then -- the terminal's own job stands outside, and has no number there
+      commands[2] = "unshare -rpf timeout 9 env " .. job
     end
+    local terminals = {} -- which wait at the same time
+    for i, command in ipairs(commands) do terminals[i] = terminal.open(command) end
+    assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
+    for _, t in ipairs(terminals) do assert.equal("done\r\n", finish(t)) end
   end)
 
   it("fills a line but for a column, 79 characters at most", function()

@@ -4,7 +4,7 @@ local cl = require "clcompute"
 
 local inf, nan = math.huge, 0.0 / 0.0
 
---- For each dtype: values it takes, and values it refuses, each with what the message says.
+--- For each dtype: values it takes, and values it refuses, each with how the message ends.
 local EDGES = {
   char = { { -128, 127, 0, 3.0 }, { [-129] = "does not fit char", [128] = "does not fit char" } },
   uchar = { { 0, 255 }, { [-1] = "does not fit uchar", [256] = "does not fit uchar" } },
@@ -49,7 +49,8 @@ helper.describe_each("a kernel's scalar argument", function(d)
         assert.equal(value, out[1])
       end
       for value, message in pairs(edges[2]) do
-        helper.raises({ "kernel 'k' argument 2 'value' (" .. dtype .. ")", message }, k, 1, out, value)
+        local complaint = helper.raises("kernel 'k' argument 2 'value' (" .. dtype .. ")", k, 1, out, value)
+        assert.equal(message, complaint:sub(-#message))
       end
     end)
   end
