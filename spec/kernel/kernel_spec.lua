@@ -415,6 +415,14 @@ helper.describe_each("a kernel's local argument", function(d)
     assert.equal(3, x[1])
   end)
 
+  it("is too large in all also where the sum of its bytes is beyond all integers", function()
+    local k = d:program("kernel void k(local char *a, local char *b, local char *c, local char *e) {}").k
+    local half, quarter = cl.scratch("char", math.maxinteger), cl.scratch("char", 1 << 62)
+    for _, sizes in ipairs { { quarter, quarter, quarter, quarter }, { half, half, half, half } } do
+      assert.matches("needs %d+ bytes of local memory", helper.raises("kernel 'k' ", k, 1, table.unpack(sizes)))
+    end
+  end)
+
   it("is refused where the kernel's own arrays are too large already, unless the device grants such", function()
     local y = d:buffer({ 7 }, "int")
     local ok, message = pcall(function()
