@@ -422,6 +422,22 @@ helper.describe_each("lu of many small systems, by groups with an item a row", f
     end)
   end
 
+  it("solves with its factors when other numbers have no such groups", function()
+    local tuning = require "clcompute.tuning"
+    local numbers = { vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 3, items = 512 }
+    finally(function() tuning.use(d, "lu", "float", nil) end)
+    tuning.use(d, "lu", "float", numbers)
+    local a, b = d:random("float", 2, 9, 9, { low = -1, high = 1 }), d:random("float", 2, 9)
+    local f <close> = cl.lu(a)
+    numbers.items = nil
+    tuning.use(d, "lu", "float", numbers)
+    local x, g <close> = f:solve(b), cl.lu(a)
+    for s = 1, 2 do
+      assert_solved(a:view(s, s):reshape(9, 9), b:view(s, s):reshape(9), x:view(s, s):reshape(9))
+      assert.near(1, f:rcond()[s] / g:rcond()[s], 0.1)
+    end
+  end)
+
   it("takes the first of equal pivots, where rows have been exchanged, too", function()
     with_numbers(d, ROW, function(q)
       local n = slow and 9 or 20
