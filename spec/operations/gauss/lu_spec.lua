@@ -422,6 +422,16 @@ helper.describe_each("lu of many small systems, by groups with an item a row", f
     end)
   end
 
+  it("takes no more local memory than the device has", function()
+    if not slow then return pending "there is enough for rows as long as a group" end
+    with_numbers(d, ROW, function(q)
+      local n = 65 -- a group of 128: 32 columns of a triangle, with as many rows of doubles, are 36 KiB
+      local f <close> = cl.lu(q:eye(n, n, "double"):reshape(1, n, n))
+      local b = q:random("double", 1, n)
+      assert.same(b:read(), f:solve(b):read())
+    end)
+  end)
+
   it("solves with its factors when other numbers have no such groups", function()
     local tuning = require "clcompute.tuning"
     local numbers = { vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 3, items = 512 }
