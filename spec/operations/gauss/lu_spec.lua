@@ -180,6 +180,17 @@ helper.describe_each("lu", function(d)
     end
   end)
 
+  it("tells the same condition of the same systems of a batch", function()
+    local twins = {}
+    for s = 1, 16, 2 do
+      twins[s] = matrix(4, 4, uniform)
+      twins[s + 1] = twins[s]
+    end
+    local f <close> = cl.lu(d:buffer(twins))
+    local rconds = f:rcond()
+    for s = 1, 16, 2 do assert.equal(rconds[s], rconds[s + 1]) end
+  end)
+
   it("names system and column of a batch", function()
     local a = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 2, 4 } } }
     local b = d:zeros("float", 2, 2)
