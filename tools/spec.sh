@@ -12,11 +12,12 @@ case $spec in
   isolated=*) export ISOLATED=1 ;; # read by spec/helper.lua
   *) unset ISOLATED ;;
 esac
-# What is installed and processes side by side keep compiled programs, as users do; spec/files/cache_spec.lua has
-# folders of its own. The others leave it to the drivers: to tell a binary POCL compiles every kernel once more, a third
-# of what a run on empty caches takes. Verdicts on devices are kept all the same (spec/helper.lua).
+# What is installed and processes side by side keep compiled programs, as users do, and so do short launches, which the
+# serial device has of kept binaries alone; spec/files/cache_spec.lua has folders of its own. The others leave it to the
+# drivers: to tell a binary POCL compiles every kernel once more, a third of what a run on empty caches takes. Verdicts
+# on devices are kept all the same (spec/helper.lua).
 case $spec in
-  spec/whole/install_spec.lua | spec/whole/processes_spec.lua) ;;
+  spec/whole/install_spec.lua | spec/whole/processes_spec.lua | spec/device/short_spec.lua) ;;
   *) export SPEC_VERDICTS="$CLCOMPUTE_CACHE" CLCOMPUTE_CACHE=off ;;
 esac
 spec=${spec#isolated=}

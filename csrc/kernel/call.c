@@ -171,9 +171,10 @@ static int grants_arrays(lua_State *L, const clc_Device *d) {
 
 static void check_local_memory(lua_State *L, const clc_Kernel *k) {
   const cl_ulong most = k->device->context->local_memory;
-  cl_ulong scratch = 0;
+  size_t scratch = 0; /* so few that no sum wraps around */
   for (cl_uint i = 0; i < k->nargs; i++)
-    if (k->args[i].kind == CLC_LOCAL) scratch += clc_scratchbytes(L, (int)i + FIRST);
+    if (k->args[i].kind == CLC_LOCAL)
+      scratch = clc_smaller(scratch + clc_scratchbytes(L, (int)i + FIRST), SIZE_MAX / 4);
   const cl_ulong bytes = k->local_memory + scratch;
   if (bytes > most && (scratch > 0 || !grants_arrays(L, k->device)))
     luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,

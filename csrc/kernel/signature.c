@@ -419,11 +419,7 @@ static void set_local(const Setter *s) {
     complain(s, "scratch (cl.scratch) expected, got %s", value_name(s->L, s->idx));
   if (!takes(s->a, scratch->dtype))
     complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
-  const size_t bytes = scratch->n * scratch->dtype->size;
-  if (bytes > s->k->device->context->local_memory)
-    complain(s, "%I bytes of scratch exceed the device's %I of local memory", (LUAI_UACINT)bytes,
-             (LUAI_UACINT)s->k->device->context->local_memory);
-  set_raw(s, bytes, NULL);
+  set_raw(s, scratch->n * scratch->dtype->size, NULL);
 }
 
 /* Pipes are told as global, what device-side queues are made of as private. */

@@ -47,7 +47,6 @@ int clc_openlibrary(lua_State *L, const clc_Library *library, void *functions) {
     void *address = dlsym(handle, s->name);
     if (address == NULL) {
       lua_pushfstring(L, "%s has no %s", path, s->name);
-      lua_remove(L, -2);
       return 0;
     }
     memcpy((char *)functions + s->offset, &address, sizeof address);

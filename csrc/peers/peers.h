@@ -21,7 +21,7 @@ typedef struct clc_Library {
 } clc_Library;
 
 /* Opens a library, for as long as the process lives, and stores its functions. Pushes the path
-   of its file and returns 1; or pushes why it does not open and returns 0. */
+   of its file and returns 1; or leaves why it does not open at the top and returns 0. */
 int clc_openlibrary(lua_State *L, const clc_Library *library, void *functions);
 
 /* --- objects with methods, and constant fields in a table that is their user value (blas.c) --- */

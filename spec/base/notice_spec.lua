@@ -97,10 +97,30 @@ describe("a notice", function()
       require "clcompute"
       local line <close> = require("clcompute.core.internal").notice "long"
       os.execute "sleep 0.8"]]
+    local job = ("TERM=xterm %s %s"):format(helper.lua, helper.write(folder .. "/job.lua", wait .. " print 'done'"))
+    local commands = { ("sh -mc '%s & wait'"):format(job) }
+    if select(2, shell "unshare -rpf true") then -- the terminal's own job stands outside, and has no number there
+      commands[2] = "unshare -rpf timeout 9 env " .. job
+    end
+    local terminals = {} -- which wait at the same time
+    for i, command in ipairs(commands) do terminals[i] = terminal.open(command) end
     assert.equal(NOTICE:format "long", bytes_of(wait, "TERM=xterm"))
-    helper.write(folder .. "/job.lua", wait .. " print 'done'")
-    local t <close> = terminal.open(("sh -mc 'TERM=xterm %s %s/job.lua & wait'"):format(helper.lua, folder))
-    assert.equal("done\r\n", finish(t))
+    for _, t in ipairs(terminals) do assert.equal("done\r\n", finish(t)) end
+  end)
+
+  it("fills a line but for a column, 79 characters at most", function()
+    local script = helper.write(folder .. "/long.lua", [[
+      require "clcompute"
+      local line <close> = require("clcompute.core.internal").notice(("x"):rep(200))
+      os.execute "sleep 0.8"]])
+    local terminals = {} -- which wait at the same time
+    for _, columns in ipairs { 40, 80, 120 } do
+      terminals[columns] = terminal.open(("env TERM=xterm %s %s"):format(helper.lua, script), columns)
+    end
+    for columns, t in pairs(terminals) do
+      local length = math.min(columns - 1, 79)
+      assert.equal(NOTICE:format(("x"):rep(length - #"clcompute: ")), finish(t))
+    end
   end)
 
   it("goes at once where Enter is typed, which puts the cursor on it", function()

@@ -80,6 +80,13 @@ helper.describe_each("a host array", function(d)
     d:wait()
   end)
 
+  it("is released once the transfers have ended that it is in, as its memory goes then", function()
+    local x, h, last = d:zeros("float", 1 << 20), d:host("float", 1 << 20), nil
+    for _ = 1, 8 do last = x:read_async(h) end
+    h:release()
+    assert.equal("complete", last.status)
+  end)
+
   it("makes room for others once nobody has it", function()
     local kept = setmetatable({}, { __mode = "v" })
     local bytes = (d.type == "cpu" or helper.is_simulator(d)) and 4 << 20 or 64 << 20

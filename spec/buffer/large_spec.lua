@@ -121,6 +121,19 @@ describe("a string of mapped memory", function()
   end)
 end)
 
+describe("a state of Lua", function()
+  it("has its own allocator again when it closes, after calls for many elements of which one failed", function()
+    if os.getenv "SANITIZED" then return pending "the sanitizer has an allocator of its own" end
+    local script = ([[
+      local x = require "clcompute".device("%s"):zeros("float", 1 << 21)
+      local bytes = #x:string()
+      require "clcount".fail("clEnqueueReadBuffer", -6)
+      print(bytes, (pcall(x.read, x)))]]):format(helper.device().place)
+    local overwrites = { MALLOC_PERTURB_ = "85", GLIBC_TUNABLES = "glibc.malloc.tcache_count=0" } -- what is freed
+    assert.equal("8388608\tfalse\n", helper.output(script, overwrites))
+  end)
+end)
+
 describe("a processor's memory", function()
   local d = helper.device()
 

@@ -124,9 +124,9 @@ helper.describe_each("the parts of a device", function(d)
 
   it("are refused in words", function()
     local many = d.compute_units + 1
-    helper.raises("option counts, domain or units expected", d.partition, d, {})
+    helper.raises({ "#2", "option counts, domain or units expected" }, d.partition, d, {})
     helper.raises("table expected", d.partition, d)
-    helper.raises("one option expected, got two", d.partition, d, { units = 1, domain = "l2" })
+    helper.raises({ "#2", "one option expected, got two" }, d.partition, d, { units = 1, domain = "l2" })
     if d.isolated then return helper.raises("{isolated = false}) has", d.partition, d, { units = 1 }) end
     if not divide(d) then
       return helper.raises({ "the driver does not divide " .. d.place .. " by units" }, d.partition, d, { units = 1 })

@@ -60,6 +60,18 @@ helper.describe_each("a profile", function(d)
     assert.equal(1, math.type(row.calls) == "integer" and math.type(row.bytes) == "integer" and 1)
   end)
 
+  it("counts one copy where a part of a buffer goes to the part beside it, and no memory between", function()
+    local x = d:buffer({ 1, 2, 3, 4 }, "int")
+    for _, move in ipairs { { from = x:view(1, 2), to = 3 }, { from = x:view(3, 4), to = 1 } } do
+      cl.profile(true)
+      x:write(move.from, move.to)
+      local calls, bytes = 0, 0
+      for _, row in pairs(by_name "copy") do calls, bytes = calls + row.calls, bytes + row.bytes end
+      assert.same({ 1, 8 }, { calls, bytes })
+    end
+    assert.same({ 1, 2, 1, 2 }, x:read())
+  end)
+
   it("counts what is queued between start and stop", function()
     local x = d:empty("int", 64)
     p.spin(64, x, loops)

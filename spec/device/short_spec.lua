@@ -10,6 +10,10 @@ kernel void step(global int *x, int n, int a) { int i = get_global_id(0); if (i 
 kernel void spin(global int *x, int n, int rounds) {
   int i = get_global_id(0);
   for (int k = 0; k < rounds; k++) x[i % n] = x[i % n] * 3 + 1;
+}
+kernel void deep(global int *x) {
+  int i = get_global_id(2);
+  for (int k = 0; k < 1000; k++) x[i] = x[i] * 3 + 1;
 }]]
 
 --- Whether launches of a kernel come to have ended when their call returns, within so many that are waited for.
@@ -63,6 +67,15 @@ for _, d in ipairs(cl.devices "pocl") do
       local x = d:zeros("int", 4)
       local function launch() return p.spin(4, x, 4, 3000000) end
       assert.is_false(becomes_short(launch, 6))
+    end)
+
+    it("are none where a range is long in another dimension than the first", function()
+      local x = d:zeros("int", 1 << 15)
+      local function launch(items)
+        return function() return p.deep({ global = { 1, 1, items } }, x) end
+      end
+      assert.is_true(becomes_short(launch(4), 5000))
+      assert.is_false(becomes_short(launch(1 << 15), 3))
     end)
 
     it("come in order with long ones, transfers and other queues", function()

@@ -67,6 +67,17 @@ describe("the cache of programs", function()
     assert.equal("false\tnowhere\t2\n", output) -- first with those that it names alone
   end)
 
+  it("has programs that can be saved as those built from source can", function()
+    local path = folder .. "/saved"
+    for _, made in ipairs { "source", "binary" } do
+      assert.equal(made .. "\nbinary\t42\n", run(([[
+        local made <const>, _, p = build(SOURCE)
+        print(made)
+        p:save "%s"
+        show { binary = "%s" }]]):format(path, path)))
+    end
+  end)
+
   it("builds a program with structs by value once, where the text tells their size", function()
     local output = run [[
       count.fail("clBuildProgram", -11, 100)

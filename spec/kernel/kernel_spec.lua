@@ -4,7 +4,7 @@ local cl = require "clcompute"
 
 local inf, nan = math.huge, 0.0 / 0.0
 
---- For each dtype: values it takes, and values it refuses, each with what the message says.
+--- For each dtype: values it takes, and values it refuses, each with how the message ends.
 local EDGES = {
   char = { { -128, 127, 0, 3.0 }, { [-129] = "does not fit char", [128] = "does not fit char" } },
   uchar = { { 0, 255 }, { [-1] = "does not fit uchar", [256] = "does not fit uchar" } },
@@ -49,7 +49,8 @@ helper.describe_each("a kernel's scalar argument", function(d)
         assert.equal(value, out[1])
       end
       for value, message in pairs(edges[2]) do
-        helper.raises({ "kernel 'k' argument 2 'value' (" .. dtype .. ")", message }, k, 1, out, value)
+        local complaint = helper.raises("kernel 'k' argument 2 'value' (" .. dtype .. ")", k, 1, out, value)
+        assert.equal(message, complaint:sub(-#message))
       end
     end)
   end
@@ -412,6 +413,14 @@ helper.describe_each("a kernel's local argument", function(d)
     helper.raises("kernel 'own' needs ", p.own, 1, x, cl.scratch("int", words - words // 2 + 2))
     p.own(1, x, cl.scratch("int", 16))
     assert.equal(3, x[1])
+  end)
+
+  it("is too large in all also where the sum of its bytes is beyond all integers", function()
+    local k = d:program("kernel void k(local char *a, local char *b, local char *c, local char *e) {}").k
+    local half, quarter = cl.scratch("char", math.maxinteger), cl.scratch("char", 1 << 62)
+    for _, sizes in ipairs { { quarter, quarter, quarter, quarter }, { half, half, half, half } } do
+      assert.matches("needs %d+ bytes of local memory", helper.raises("kernel 'k' ", k, 1, table.unpack(sizes)))
+    end
   end)
 
   it("is refused where the kernel's own arrays are too large already, unless the device grants such", function()

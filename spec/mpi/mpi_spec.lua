@@ -131,6 +131,16 @@ describe("clcompute.mpi", function()
     assert.equal("well\n", must_run(3, script, "CLCOMPUTE_MPI_SHARED=off"))
   end)
 
+  test("moves what a driver begins to do when it is told so, and not before", function()
+    if #cl.devices "oclgrind" == 0 then return pending "no Oclgrind" end
+    assert.equal("1 1 2 3 4\n", must_run(2, [[
+      local g = cl.group "oclgrind"
+      local x = g.devices[1]:arange(1, 5, 1, "int"):reshape(1, 5)
+      g.ranks:move_all { { from = 1, source = w.rank == 0 and x or nil, at = { 1, 1 },
+        to = 2, target = w.rank == 1 and x or nil, to_at = { 1, 2 }, size = { 1, 4 } } }
+      if w.rank == 1 then print(table.concat(x:read()[1], " ")) end ]]))
+  end)
+
   test_of_devices("moves pieces to ranks in turns, each to the one that it is for", function()
     assert.equal("well\n", must_run(3, [[
       local g = cl.group "portable"

@@ -135,6 +135,8 @@ describe("in a corner", function()
     end
     helper.lua = "env " .. lua -- what the user says stays
     assert.equal("0\t1\n", helper.output(script, { POCL_AFFINITY = "0", POCL_MAX_PTHREAD_COUNT = "1" }))
+    helper.lua = "env -u POCL_MAX_PTHREAD_COUNT " .. lua
+    assert.equal("0\tnil\n", helper.output(script, { POCL_AFFINITY = "0" }))
     helper.lua = "env -u POCL_AFFINITY " .. lua
     assert.equal(is_one and "1\t1\n" or "nil\t1\n", helper.output(script, { POCL_MAX_PTHREAD_COUNT = "1" }))
   end)

@@ -73,7 +73,8 @@ typedef struct clc_Batch {
                         has such a column */
 } clc_Batch;
 
-/* Work-items of a group that has one for each of n rows; 0: groups of this device have not. */
+/* Work-items of a group that has one for each of n rows; 0: groups of this device have not, or not
+   any more, as its numbers changed. */
 size_t clc_batchrows(lua_State *L, const clc_Buffer *like, size_t n);
 
 /* The matrices of a, in one launch. */

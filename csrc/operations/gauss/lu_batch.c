@@ -124,7 +124,7 @@ void clc_eliminatebatch(lua_State *L, clc_Buffer *a, const clc_Batch *x) {
 void clc_solvebatch(lua_State *L, const clc_Batch *f, size_t columns, clc_Buffer *b,
                     clc_Buffer *x) {
   clc_Range range;
-  if (f->order != NULL && columns <= clc_getlurow(L, b).few) {
+  if (f->order != NULL && columns <= clc_getlurow(L, b).few && clc_batchrows(L, b, f->n) > 0) {
     sweep(L, f, columns, b, x);
     return;
   }

@@ -189,7 +189,8 @@ void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
   const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
   clc_neednorms(L, table, f);
-  if ((f->is_batch || f->is_small) && f->order != NULL && f->lu->count > 0) {
+  if ((f->is_batch || f->is_small) && f->order != NULL && f->lu->count > 0 &&
+      clc_batchrows(L, f->lu, f->n) > 0) {
     estimate_batch(L, f, rconds);
     return;
   }

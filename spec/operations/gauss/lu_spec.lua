@@ -180,6 +180,17 @@ helper.describe_each("lu", function(d)
     end
   end)
 
+  it("tells the same condition of the same systems of a batch", function()
+    local twins = {}
+    for s = 1, 16, 2 do
+      twins[s] = matrix(4, 4, uniform)
+      twins[s + 1] = twins[s]
+    end
+    local f <close> = cl.lu(d:buffer(twins))
+    local rconds = f:rcond()
+    for s = 1, 16, 2 do assert.equal(rconds[s], rconds[s + 1]) end
+  end)
+
   it("names system and column of a batch", function()
     local a = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 2, 4 } } }
     local b = d:zeros("float", 2, 2)
@@ -421,6 +432,32 @@ helper.describe_each("lu of many small systems, by groups with an item a row", f
       end)
     end)
   end
+
+  it("takes no more local memory than the device has", function()
+    if not slow then return pending "there is enough for rows as long as a group" end
+    with_numbers(d, ROW, function(q)
+      local n = 65 -- a group of 128: 32 columns of a triangle, with as many rows of doubles, are 36 KiB
+      local f <close> = cl.lu(q:eye(n, n, "double"):reshape(1, n, n))
+      local b = q:random("double", 1, n)
+      assert.same(b:read(), f:solve(b):read())
+    end)
+  end)
+
+  it("solves with its factors when other numbers have no such groups", function()
+    local tuning = require "clcompute.tuning"
+    local numbers = { vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 3, items = 512 }
+    finally(function() tuning.use(d, "lu", "float", nil) end)
+    tuning.use(d, "lu", "float", numbers)
+    local a, b = d:random("float", 2, 9, 9, { low = -1, high = 1 }), d:random("float", 2, 9)
+    local f <close> = cl.lu(a)
+    numbers.items = nil
+    tuning.use(d, "lu", "float", numbers)
+    local x, g <close> = f:solve(b), cl.lu(a)
+    for s = 1, 2 do
+      assert_solved(a:view(s, s):reshape(9, 9), b:view(s, s):reshape(9), x:view(s, s):reshape(9))
+      assert.near(1, f:rcond()[s] / g:rcond()[s], 0.1)
+    end
+  end)
 
   it("takes the first of equal pivots, where rows have been exchanged, too", function()
     with_numbers(d, ROW, function(q)
