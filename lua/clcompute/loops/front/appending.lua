@@ -86,9 +86,9 @@ local function is_steady(node)
   end)
 end
 
-local OF_INTEGERS = { ["+"] = true, ["-"] = true, ["*"] = true, ["//"] = true, ["%"] = true }
+local SUMS, BY_LITERALS = { ["+"] = true, ["-"] = true }, { ["*"] = true, ["//"] = true, ["%"] = true }
 
---- Whether an expression is an integer in every call, as bounds of loops have to be.
+--- Whether an expression is an integer in every call: a sum, as bounds of loops are, whose numbers have to be integers.
 local function is_integer(node)
   if node.kind == "number" then return math.type(node.value) == "integer" end
   if node.kind == "name" then
@@ -96,8 +96,8 @@ local function is_integer(node)
   elseif node.kind == "unary" then
     return node.op == "-" and is_integer(node.operand)
   end
-  return node.kind == "length" or node.kind == "binary" and OF_INTEGERS[node.op] and is_integer(node.left)
-    and is_integer(node.right) or false
+  local is_sum = SUMS[node.op] or BY_LITERALS[node.op] and node.right.kind == "number"
+  return node.kind == "length" or is_sum and is_integer(node.left) and is_integer(node.right) or false
 end
 
 --- Whether a statement here is one of each pass of the first loop behind where a table is made.
