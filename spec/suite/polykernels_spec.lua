@@ -22,8 +22,9 @@ describe("random data", function()
   end)
 
   it("is a matrix whose diagonal dominates where no pivoting is to be needed", function()
+    local n = 3
     for seed = 1, 30 do
-      local matrix, n = data.dominant("double", 3, seed), 3
+      local matrix = data.dominant("double", n, seed)
       for i = 0, n - 1 do
         local others = 0
         for j = 0, n - 1 do
