@@ -102,6 +102,8 @@ describe("report.svg", function()
     local many = {}
     for n = 1, 29 do many[n] = n end
     assert.same({ 5, 10, 15, 20, 25 }, x_ticks(many))
+    for n = 1, 29 do many[n] = n / 128 end
+    assert.is_true(#x_ticks(many) >= 4, "of a span below 1 as of any other")
   end)
 
   it("is a picture of its own, or nil and why", function()

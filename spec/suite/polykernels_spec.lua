@@ -21,6 +21,20 @@ describe("random data", function()
     end
   end)
 
+  it("is a matrix whose diagonal dominates where no pivoting is to be needed", function()
+    local n = 3
+    for seed = 1, 30 do
+      local matrix = data.dominant("double", n, seed)
+      for i = 0, n - 1 do
+        local others = 0
+        for j = 0, n - 1 do
+          others = others + (j == i and 0 or math.abs(string.unpack("d", matrix, 8 * (n * i + j) + 1)))
+        end
+        assert.is_true(others < string.unpack("d", matrix, 8 * (n + 1) * i + 1))
+      end
+    end
+  end)
+
   it("is copied in depth", function()
     local array = { { 1, 2 }, { 3, 4 } }
     local copy = data.copy(array)
