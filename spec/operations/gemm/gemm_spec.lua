@@ -177,6 +177,13 @@ helper.describe_each("gemm", function(d)
     end)
   end
 
+  it("writes the first rows or columns of a larger c where m or n alone says how many", function()
+    local a, b = d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { { 5, 6 }, { 7, 8 } } -- a b = { { 19, 22 }, { 43, 50 } }
+    local c = d:full("float", 9, 2, 2)
+    assert.same({ { 19, 22 }, { 9, 9 } }, cl.gemm(a, b, { c = c, m = 1 }):read())
+    assert.same({ { 19, 22 }, { 43, 9 } }, cl.gemm(a, b, { c = c, n = 1 }):read())
+  end)
+
   it("multiplies parts of one buffer into another part of it", function()
     local all = d:buffer { 1, 2, 3, 4, 0, 0, 0, 0 }
     local a = all:view(1, 4)
