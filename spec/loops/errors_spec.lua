@@ -35,7 +35,8 @@ local ERRORS = {
     .. "§for t = 1, n do a[1] = b[1] a, b = b, a end\nend",
     "arrays change places in more than 2 loops, one behind the other" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 2 t[m] = a[i] end return t end", "how long 't' gets is "
-    .. "not known before a call, as data say where it is stored: pass it as an argument" },
+    .. "not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
+    .. "most do t[i] = 0 end'" },
   { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
     "'t' is returned, so it has to begin at 1" },
   { "function(a, n) local t = { 1 } for i = 1, #t do §t[i + 1] = a[i] end end", "'t' is asked for its length, and "
@@ -45,11 +46,13 @@ local ERRORS = {
   { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, 3 do §t[#t + 1] = f() end end",
     "what is appended to 't' appends to it, too: give it to a local before" },
   { "function(a) local t, i = {}, 1 while a[i] > 0 do §t[#t + 1] = i i = i + 1 end return t end", "how long 't' "
-    .. "gets is not known before a call, as data say how often this 'while' goes round: pass it as an argument" },
+    .. "gets is not known before a call, as data say how often this 'while' goes round: fill it "
+    .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
   { "function(a, n) local t = {} for i = 1, n do local r = { a[i], i } §t[#t + 1] = r end return t end",
     "a row is appended in braces: t[#t + 1] = { x, y }" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do local k = m m = m + 1 t[k] = a[i] end return t end", "how long "
-    .. "'t' gets is not known before a call, as data say where it is stored: pass it as an argument" },
+    .. "'t' gets is not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
+    .. "most do t[i] = 0 end'" },
   { "function(a) local t = {} for i = 1, #a do if a[i] > 0 then t[#t + 1] = { a[i], i } end end §t[1][3] = 0 end",
     "'t' gets longer at its end, so what is appended are numbers, or rows that all have as many" },
   { "function(a, n) local t, s = {}, 0 for i = 1, n do if a[i] > 2 then t[#t + 1] = i end end return §t[n] end", "'t' "
@@ -81,7 +84,7 @@ local ERRORS = {
   { "function(a) for i, x in §pairs(a, 1) do end end", OTHER_FOR },
   { "function(a) for i, x§, y in ipairs(a) do end end", OTHER_FOR },
   { "function(a) for i, x in §pairs(a) do end end",
-    "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs'" },
+    "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs': write 'ipairs(x)'" },
   { "function(a) §goto out a[1] = 1 ::out:: a[1] = 2 end",
     "'goto out' is not accepted: a label is the last statement of a block around" },
   { "function(a) §::out:: a[1] = 1 end", "a label is only accepted as the last statement of a block" },
@@ -116,7 +119,8 @@ local ERRORS = {
   { "function(a) §(a) = 1 end", "this cannot be assigned to" },
   { "function(a) §x = 1 end", "'x' is a global: make it a local or a parameter" },
   { "function(a) §+ 1 end", "a statement expected, found '+'" },
-  { "function(a) a[1] = §nil end", "nil is not accepted: values are numbers and booleans" },
+  { "function(a) a[1] = §nil end",
+    "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1" },
   { "function(a) a[1] = §'x' end", "a string is not accepted: values are numbers and booleans; texts are made " ..
       "before or behind the compiled function" },
   { "function(a, §...) end", "'...' is not accepted: every parameter has a name" },
@@ -126,9 +130,10 @@ local ERRORS = {
   { "function(a) a[1] = a[2] §.. a[3] end", "'..' is not accepted: values are numbers and booleans; texts are made " ..
       "before or behind the compiled function" },
   { "function(a) a[1] = f §'x' end", "a call with a string or a table is not accepted" },
-  { "function(a) a[1] = §a.n end", "field 'n' of 'a' is not accepted: records are arrays, one for each field" },
+  { "function(a) a[1] = §a.n end", "field 'n' of 'a' is not accepted: make it a local or a parameter; "
+    .. "records are arrays, one for each field" },
   { "function(a) local t = { 1 } §table.sort(t) end",
-    "table.sort is not accepted: table.insert(t, e) is, of a table that the function makes" },
+    "table.sort stays in Lua, before or behind the compiled function: table.insert(t, e) alone is accepted" },
   { "function(a) a[1] = a[1]§.n end", "a field of this is not accepted: records are arrays, one for each field" },
   { "function(a) a[1] = f(1)§(2) end", "only a name can be called" },
   { "function(a) a[1] = f(1)§[2] end", "only a name can be indexed" },
@@ -164,7 +169,7 @@ local ERRORS = {
   { "function(a) local function f(x) return x end a[1] = §f end", "'f' is a function: call it" },
   { "function(a) local s = math.sqrt §s = 2 end", "'s' cannot be assigned" },
   { "function(a) local function f(x) return x.sqrt(2) end a[1] = §f(3) end",
-    "field 'sqrt' of 'x' is not accepted: records are arrays, one for each field" },
+    "field 'sqrt' of 'x' is not accepted: make it a local or a parameter; records are arrays, one for each field" },
   { "function(a) local function f(x) return x[1] end a[1] = §f(3) end", "'x' is not an array" },
   { "function(a) a[1] = §N end", "'N' is a global: make it a local or a parameter" },
   { "function(a) a[1] = §a(1) end", "unknown call 'a': functions of math and local functions are accepted" },
@@ -234,9 +239,9 @@ describe("a source that is refused", function()
   end)
 
   it("is shown with its tabs, and the caret counts characters", function()
-    local _, raised = pcall(front.tree, "function(a)\n\t--[[äöü]] a[1] = nil\r\nend")
-    assert.equal("(text):2:22: nil is not accepted: values are numbers and booleans\n" ..
-      "\t--[[äöü]] a[1] = nil\n\t                 ^", tostring(raised))
+    local _, raised = pcall(front.tree, "function(a)\n\t--[[äöü]] a[1] = ...\r\nend")
+    assert.equal("(text):2:22: '...' is not accepted: every parameter has a name\n" ..
+      "\t--[[äöü]] a[1] = ...\n\t                 ^", tostring(raised))
   end)
 
   it("is shown from the place on where the line is long", function()

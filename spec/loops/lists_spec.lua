@@ -32,7 +32,8 @@ local LISTS = {
         above[n] = 2 * x[i]
       end
     end
-    for i = 1, n do above[i] = above[i] + weights[i % #weights + 1] end
+    local pairs_of = { { 1.5, 2.5 }, { 3.5, 4.5 } }
+    for i = 1, n do above[i] = above[i] + weights[i % #weights + 1] + pairs_of[i % #pairs_of + 1][2] end
     return above, n
   end,
   ["loops within each other, and a literal before"] = function(x)

@@ -105,7 +105,7 @@ local function local_tables(unit, job)
   analyse(unit)
   local vague = analysis.local_tables.measure(unit.tree, unit.scop)
   if vague then
-    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found%s: pass it as an argument")
+    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found%s: fill it before, and count")
       :format(vague.name, vague.cursor and ", as data say how often a loop around its appends goes round" or ""))
   end
   for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
@@ -293,7 +293,7 @@ local function no_kernel(unit)
   for _, loop in ipairs(unit.scop.loops) do
     if loop.obstacle then return loop.obstacle end
   end
-  return "no loop is parallel"
+  return #unit.scop.loops > 0 and generation.partition.ambiguity(unit.tree.body) or "no loop is parallel"
 end
 
 --- Sequential loops become kernels of one work-item where the model decides: on a GPU that is slow, but data stay

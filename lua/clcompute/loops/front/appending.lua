@@ -112,7 +112,7 @@ local function check_loops(self, array, parsed)
   for d = #array.loops + 1, #self.loops do
     if self.loops[d].word then
       self:fail(parsed, "how long '%s' gets is not known before a call, as data say how often this '%s' goes round: "
-        .. "pass it as an argument", array.name, self.loops[d].word)
+        .. "fill it before, by 'for i = 1, most do t[i] = 0 end', and count", array.name, self.loops[d].word)
     end
   end
 end

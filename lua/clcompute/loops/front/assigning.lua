@@ -32,6 +32,7 @@ local function make_row(self, parsed, into)
   if not array.is_made then
     self:fail(parsed, "'%s' is an array: all its rows are there before the call", array.name)
   end
+  appending.note(self, array, subscripts, parsed)
   made_tables.note_row(self, array, subscripts, parsed)
   made_tables.fill(self, array, subscripts, parsed.value, into)
 end

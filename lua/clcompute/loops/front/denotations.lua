@@ -401,9 +401,11 @@ function Names:denote(node)
   if denotation.tag == "math" then return denotations.of_math(node.field) end
   if denotation.tag == "refused" then return denotation end
   if denotation.tag == "table" then
-    self:fail(node, "table.%s is not accepted: table.insert(t, e) is, of a table that the function makes", node.field)
+    self:fail(node, "table.%s stays in Lua, before or behind the compiled function: table.insert(t, e) alone is "
+      .. "accepted", node.field)
   end
-  self:fail(node, "field '%s' of '%s' is not accepted: records are arrays, one for each field", node.field, node.name)
+  self:fail(node, "field '%s' of '%s' is not accepted: make it a local or a parameter; records are arrays, one for "
+    .. "each field", node.field, node.name)
 end
 
 denotations.new_scope = new_scope

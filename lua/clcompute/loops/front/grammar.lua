@@ -17,7 +17,7 @@ local NO_TEXT = " is not accepted: values are numbers and booleans; texts are ma
 local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
 
 local OUTSIDE_EXPRESSIONS = {
-  ["nil"] = "nil is not accepted: values are numbers and booleans",
+  ["nil"] = "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1",
   ["..."] = "'...' is not accepted: every parameter has a name",
   ["function"] = "a function is not accepted here: only 'local f = function(x) ... end' is",
 }

@@ -136,7 +136,8 @@ local function is_last(array, element)
   return is_name(element.subscripts[1], array.cursor) and array.cursor.definition.value >= 1
 end
 
-local UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
+local UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: fill it before, by "
+  .. "'for i = 1, most do t[i] = 0 end'"
 local ROWS = "'%s' gets longer at its end, so what is appended are numbers, or rows that all have as many"
 local ELEMENTS = "'%s' gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
   .. "where n counts them"

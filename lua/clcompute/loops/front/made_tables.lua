@@ -40,7 +40,6 @@ end
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 function made_tables.note_row(self, array, subscripts, parsed)
-  appending.note(self, array, subscripts, parsed)
   local row = ast.node("index", { array = array, subscripts = self.resolver.copied(subscripts) }, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
@@ -171,11 +170,12 @@ local function check(tree, array, elements)
   if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
   list_proofs.check(tree, array, elements.assigned, elements.all)
   if #elements.stored == 0 and not array.cursor then
-    fail "how long '%s' gets is not known before a call, as data say where it is stored: pass it as an argument"
+    fail("how long '%s' gets is not known before a call, as data say where it is stored: fill it before, by 'for i = "
+      .. "1, most do t[i] = 0 end'")
   end
   if array.appended and array.appended.loop.irregular then
     failure.raise(tree.origin, array.appended.at, ("how long '%s' gets is not known before a call, as data say how "
-      .. "often this loop goes round: pass it as an argument"):format(array.name))
+      .. "often this loop goes round: fill it before, and count"):format(array.name))
   end
   for d = 1, array.pitches and 0 or array.rank do shift(tree, array, elements, d) end
   for _, result in ipairs(tree.results) do

@@ -274,6 +274,7 @@ local function make_table(self, token, parsed, place, into)
   if not place then return made_tables.make(self, token, parsed, into) end
   if appending.is_end(place) then self:fail(place, "a row is appended in braces: t[#t + 1] = { x, y }") end
   local row = row_of(self, place, into)
+  if row.array.is_made then appending.note(self, row.array, row.subscripts, place) end
   made_tables.note_row(self, row.array, row.subscripts, place)
   self:bind(token.text, row)
   made_tables.fill(self, row.array, row.subscripts, parsed, into)
@@ -414,7 +415,8 @@ end
 function STATEMENTS.each(self, parsed, into)
   local at, array = parsed.call, parsed.call.arguments[1]
   if self:denote(parsed.call.callee).tag ~= "ipairs" then
-    self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs'")
+    self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs': write "
+      .. "'ipairs(x)'")
   end
   local body = { ast.parsed("do", { body = parsed.body }, parsed) }
   if parsed.value then

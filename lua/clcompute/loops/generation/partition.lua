@@ -197,16 +197,21 @@ local function without_accumulators(list, accumulators)
   return others
 end
 
+--- That data decide whether a number is an integer, which makes a difference; nil where they do not.
+-- @tparam {table,...} nodes
+-- @treturn ?string
+function partition.ambiguity(nodes)
+  local fault = walk.find(nodes, function(part) return part.is_ambiguous end)
+  return fault and ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
+    :format(fault.line) or nil
+end
+
 --- Why a loop that is parallel, but for accumulators, cannot be a kernel, or nil.
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
   if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
   mark_divisions(node, walk.set(uses.scalars), checked)
-  local fault = walk.find({ node }, function(part) return part.is_ambiguous end) -- and it makes a difference
-  if fault then
-    return ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
-      :format(fault.line)
-  end
+  return partition.ambiguity { node }
 end
 
 --- Whether loops in a list are kernels, or may be.
