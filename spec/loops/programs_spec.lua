@@ -317,6 +317,23 @@ describe("functions that people write", function()
     end
   end)
 
+  it("return the integer that a sum begins with where no float was added", function()
+    local function sum(x)
+      local all = 10
+      for i = 1, #x do all = all + x[i] end
+      return all
+    end
+    local compiled <close> = assert(loops.compile(sum, { device = device, reduce = "tree", force = true }))
+    for _, x in ipairs { {}, { 1.5, 2.0 }, { 0.0 }, { 1.0, -1.0 }, { 10.5 } } do
+      local expected = sum(x)
+      for _, given in ipairs { x, #x > 0 and device:buffer(x, "double") or device:zeros("double", 0) } do
+        local found = compiled(given)
+        assert.same({ expected, math.type(expected) }, { found, math.type(found) })
+      end
+    end
+    assert.is_true(compiled:stats().launches > 0)
+  end)
+
   it("assign numbers between loops, whose bounds stay known", function()
     local compiled <close> = assert(loops.compile(function(x, n)
       n = n // 2

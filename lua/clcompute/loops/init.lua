@@ -182,10 +182,35 @@ local function results_of(state, values, made)
   return table.unpack(results)
 end
 
+--- Whether a call returns a float of which only Lua knows that it is no integer: the sum of nothing is 0, not 0.0.
+local function is_doubtful(state, values)
+  for position, variable in ipairs(state.variables) do
+    local doubt = variable.is_result and state.latest.spec.own[variable].doubt
+    local value = doubt and values[position][state.options.base]
+    if doubt and value == doubt and math.type(value) == "float" then return true end
+  end
+  return false
+end
+
+--- A call that is all in Lua, of a function that stores nothing.
+local function run_in_lua(state, values)
+  local given = state.options
+  state.options = setmetatable({ force = false }, { __index = given })
+  local ok, made = pcall(runtime.call.run, state, values)
+  state.options = given
+  if not ok then error(made, 0) end
+  return made
+end
+
 local function run(state, ...)
   front.check_fixed(state.fixed)
   local values = values_of(state, ...)
-  return results_of(state, values, runtime.call.run(state, values))
+  local made = runtime.call.run(state, values)
+  if is_doubtful(state, values) then
+    values = values_of(state, ...)
+    made = run_in_lua(state, values)
+  end
+  return results_of(state, values, made)
 end
 
 --- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.

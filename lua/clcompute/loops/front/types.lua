@@ -10,6 +10,7 @@
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
 local failure = require("clcompute.loops.tree").failure
+local walk = require("clcompute.loops.tree").walk
 
 -- --- mixtures --------------------------------------------------------------------------
 
@@ -307,6 +308,25 @@ local function store(self, array, node)
   array.element, self.has_changed = "double", true
 end
 
+--- The integer that a local begins with which gets floats then, `local s = 0`; nil for others.
+local function beginning_of(self, node)
+  local values = node.kind == "name" and self.values[node.variable]
+  local first = values and node.variable.definition
+  if not first or first.kind ~= "number" or math.type(first.value) ~= "integer" then return nil end
+  for _, value in ipairs(values) do
+    if value.type ~= "float" or value.is_mixed then return nil end
+  end
+  return first.value
+end
+
+--- What a function returns that is an integer where data say so. Where it is what a local begins with, and nothing else
+-- is stored, a call that returns just that number may ask Lua which it is (`doubt`).
+local function mark_result(self, array, value)
+  if not value.is_mixed then return end
+  array.doubt = self.is_pure and beginning_of(self, value) or nil
+  value.is_ambiguous = array.doubt == nil or nil
+end
+
 STATEMENTS["local"] = function(self, node)
   if not node.is_blank or not node.variable.assigned then return give(self, node.variable, node.value) end
   self:any(node.value)
@@ -318,7 +338,7 @@ function STATEMENTS.assign(self, node)
   if node.target.kind == "index" then
     self:any(node.target)
     store(self, node.target.array, node.value)
-    if node.target.array.is_result and node.value.is_mixed then node.value.is_ambiguous = true end
+    if node.target.array.is_result then mark_result(self, node.target.array, node.value) end
     self:any(node.target)
   else
     give(self, node.target.variable, node.value)
@@ -383,6 +403,22 @@ local function take(self, variables, kinds)
   end
 end
 
+--- The values that locals are assigned, by variable, and whether nothing but results is stored.
+local function assignments(tree)
+  local values, is_pure = {}, true
+  walk.nodes(tree.body, function(node)
+    local target = node.kind == "assign" and node.target
+    if not target then return end
+    if target.kind == "index" then
+      is_pure = is_pure and target.array.is_result == true
+    else
+      values[target.variable] = values[target.variable] or {}
+      table.insert(values[target.variable], node.value)
+    end
+  end)
+  return values, is_pure
+end
+
 --- Gives types to a tree; one that has had others is resolved again before.
 -- @tparam table tree of `clcompute.loops.front.resolve`, checked by `clcompute.loops.front.restrictions`
 -- @tparam table kinds variable, of parameters and captures, to `{ kind="buffer", dtype=, rank= }`,
@@ -390,6 +426,7 @@ end
 -- @treturn table the tree; nodes and variables have `type`, arrays `element` (a dtype), `rank` and `is_buffer`
 function types.infer(tree, kinds)
   local self = setmetatable({ origin = tree.origin }, Types)
+  self.values, self.is_pure = assignments(tree)
   take(self, tree.parameters, kinds)
   take(self, tree.captures, kinds)
   for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end

@@ -201,6 +201,7 @@ local VARIABLE = {
   { "sizes", "list?", "local_tables", "of a table that the function makes: its dimensions, as texts" },
   { "like", "ref?", "preserving and recomputing", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
+  { "doubt", "number?", "types", "of a result: the number that is an integer in Lua where data say so, of no other" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
   { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },
 }
