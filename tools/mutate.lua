@@ -2,8 +2,8 @@
 --- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs that reach its line. Each
 -- verdict is a row of examples/results/mutants.jsonl, whose first row says from which commit all are drawn: a run that
 -- is ended goes on where it was, on another machine too, with the specs of today. One that a person has judged is a
--- row behind its first: equivalent, by "hand: " and why, or killed, by "hand: " and the spec that was seen to fail; specs
--- of today that need more than the code of that commit has are not asked.
+-- row behind its first: equivalent, by "hand: " and why, or killed, by "hand: " and the spec that was seen to fail;
+-- specs of today that need more than the code of that commit has are not asked.
 --
 --     mutate.lua run [seconds]       judges further ones, for so many seconds; notes first what each spec reaches
 --     mutate.lua again [seconds]     judges survivors once more, when there are new specs
