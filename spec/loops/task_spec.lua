@@ -306,6 +306,26 @@ describe("a sequential nest", function()
     assert.matches("line 3: one work%-item; [^\n]*\n[^\n]*line 4: work%-items %(i%)", compiled:explain())
   end)
 
+  helper.on_cpu("may have a return in it, also behind another nest", function()
+    local compiled <close> = assert(loops.compile(function(a, n)
+      local pivots = {}
+      for i = 1, n do pivots[i] = 0.0 end
+      for k = 1, n do
+        if a[k][k] == 0 then return false, pivots end
+        for i = k + 1, n do
+          for j = k + 1, n do a[i][j] = a[i][j] - a[i][k] * a[k][j] / a[k][k] end
+        end
+        pivots[k] = a[k][k]
+      end
+      return true, pivots
+    end, { device = device }))
+    local is_regular, pivots = compiled(device:buffer({ { 2.0, 1.0 }, { 4.0, 5.0 } }, "double"), 2)
+    assert.same({ true, { 2.0, 3.0 } }, { is_regular, pivots:read() })
+    is_regular, pivots = compiled(device:buffer({ { 2.0, 1.0 }, { 4.0, 2.0 } }, "double"), 2)
+    assert.same({ false, { 2.0, 0.0 } }, { is_regular, pivots:read() })
+    assert.matches("for k +[^\n]*: it ends where data say so %-> a loop of one work%-item", compiled:explain())
+  end)
+
   helper.on_cpu("stays in Lua where it is told so, or assigns what outlives it", function()
     local values = matrix(5)
     for _, case in ipairs { { SUM, { force = true } }, { SUM, { heuristics = "none" } },

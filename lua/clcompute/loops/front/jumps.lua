@@ -27,6 +27,21 @@ local function declaration(label, at)
   return ast.parsed("local", { names = { token }, values = { ast.parsed("boolean", { value = false }, at) } }, at)
 end
 
+local function mentions(node, name)
+  if node.kind == "name" and node.name == name then return true end
+  for _, part in pairs(node) do
+    if type(part) == "table" and mentions(part, name) then return true end
+  end
+  return false
+end
+
+--- Declares the local of a label where statements first name it, so that those before may be kernels.
+local function declare(statements, label)
+  for i, node in ipairs(statements) do
+    if mentions(node, label.flag) then return table.insert(statements, i, declaration(label, node)) end
+  end
+end
+
 local function set(label, at)
   return ast.parsed("assign", { target = flag_name(label, at), value = ast.parsed("boolean", { value = true }, at) },
     at)
@@ -236,7 +251,7 @@ function Jumps:block(statements)
   for i = #self.labels, base + 1, -1 do
     local label = self.labels[i]
     if may[label] then may[label], always = nil, false end
-    if label.flag then table.insert(result, 1, declaration(label, statements[1])) end
+    if label.flag then declare(result, label) end
     self.labels[i] = nil
   end
   return result, may, always
@@ -255,7 +270,7 @@ function jumps.structured(origin, parsed)
     self.labels, self.depth, self.is_stale = { exit }, 0, false
     local _
     result, _, always = self:block(parsed.body)
-    if exit.flag then table.insert(result, 1, declaration(exit, parsed.body[1])) end
+    if exit.flag then declare(result, exit) end
   until not self.is_stale
   if not always and (self.values or 0) > 0 then
     self:fail(parsed, "every way through a function that returns numbers ends with 'return'")
