@@ -153,7 +153,7 @@ describe("the report", function()
     local times = {}
     for _, row in ipairs(section_of(document, "A fixed or a shrinking range").rows) do
       if row.params.n == 100 then times[row.params.method] = row.checked and row.value end
-      assert.is_true(row.surplus >= 0 and row.surplus < row.cold) -- less the median
+      assert.is_true(row.surplus < row.cold) -- what the first call takes beyond the median of all
     end
     assert.is_true(times.fixed > 0 and times.host > 0 and times.shrinking > 0)
     local place = "_" .. tostring(device):match("^%d+:%d+"):gsub(":", ".")

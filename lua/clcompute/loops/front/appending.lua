@@ -10,6 +10,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
+local list_proofs = require "clcompute.loops.front.list_proofs"
 local walk = require("clcompute.loops.tree").walk
 
 local appending = {}
@@ -195,8 +196,7 @@ function appending.note(self, array, subscripts, parsed)
   local first = subscripts[1]
   if array.appended then need_cursor(self, array, parsed) end
   if array.is_counted and not array.filled and not (first.value and first.value <= array.item_count) then
-    self:fail(parsed, "'%s' is asked for its length, and this may make it longer: use the number that it gets",
-      array.name)
+    self:fail(parsed, list_proofs.LONGER, array.name)
   end
   local notes = self.stores[array] or {}
   local variable = #subscripts == 1 and first.kind == "name" and first.variable or nil
@@ -212,14 +212,14 @@ end
 -- --- lengths -----------------------------------------------------------------------------------
 
 --- Whether a place is in the loop that stores all elements of a table.
-local function is_within(self, array, loop)
+local function is_in_loop(self, array, loop)
   return self.loops[#array.loops + 1] == loop
 end
 
 --- How many passes the loop has that fills a table, or appends to it; nil where that is not known.
 local function passes_of(self, array)
   local loop = array.filled or array.appended and array.appended.loop
-  if not loop or is_within(self, array, loop) or walk.breaks_out(loop.body) then return nil end
+  if not loop or is_in_loop(self, array, loop) or walk.breaks_out(loop.body) then return nil end
   local to = bounds.without_zero(loop.to)
   if not is_integer(to) then return nil end
   local last = self.resolver.copied { to }[1]
@@ -233,7 +233,7 @@ end
 local function cursor_of(self, array)
   find_cursors(self)
   local is_own = array.cursor and array.cursor.node == array.node
-  return (is_own or array.filled and not is_within(self, array, array.filled)) and array.cursor or nil
+  return (is_own or array.filled and not is_in_loop(self, array, array.filled)) and array.cursor or nil
 end
 
 local UNKNOWN = "the length of '%s', which is made here, is another one at each place: use the number that it gets"
@@ -248,7 +248,7 @@ function appending.length(self, array, parsed, dimension)
   if dimension > 1 then self:fail(parsed, UNKNOWN, array.name) end
   local cursor = cursor_of(self, array)
   if cursor then return self:node("name", parsed, { variable = cursor }) end
-  if array.appended and is_within(self, array, array.appended.loop) then need_cursor(self, array, parsed) end
+  if array.appended and is_in_loop(self, array, array.appended.loop) then need_cursor(self, array, parsed) end
   array.is_counted = true
   if not array.appended and not self.stores[array] then
     return self:node("number", parsed, { value = array.item_count })

@@ -136,12 +136,12 @@ local function is_last(array, element)
   return is_name(element.subscripts[1], array.cursor) and array.cursor.definition.value >= 1
 end
 
-local UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: fill it before, by "
-  .. "'for i = 1, most do t[i] = 0 end'"
+list_proofs.UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: fill it before, "
+  .. "by 'for i = 1, most do t[i] = 0 end'"
 local ROWS = "'%s' gets longer at its end, so what is appended are numbers, or rows that all have as many"
 local ELEMENTS = "'%s' gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
   .. "where n counts them"
-local LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
+list_proofs.LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
 local LATER = "the length of '%s' is asked for, and its loop ends where a local says that changes later"
 
 --- Refuses a table with a cursor in which something else is stored or read.
@@ -149,7 +149,7 @@ local function check_cursor(tree, array, targets, elements, fail)
   local is_target, is_own = walk.set(targets), array.cursor.node == array.node
   if array.rank ~= (array.row_length and 2 or 1) then fail(array.node, ROWS) end
   if not is_own and not is_counter(tree, array, array.cursor) and not follows(tree, array, elements, is_target) then
-    fail(array.node, UNKNOWN)
+    fail(array.node, list_proofs.UNKNOWN)
   end
   for _, element in ipairs(elements) do
     local column = element.subscripts[2]
@@ -173,7 +173,7 @@ function list_proofs.check(tree, array, targets, elements)
   local loop = array.is_counted and (array.filled or array.appended and array.appended.loop)
   if loop and not is_steady(loop.to) then fail(array.node, LATER) end
   for _, target in ipairs(array.is_counted and array.filled and targets or {}) do
-    if not is_within(array, target.subscripts[1]) then fail(target, LONGER) end
+    if not is_within(array, target.subscripts[1]) then fail(target, list_proofs.LONGER) end
   end
 end
 

@@ -170,8 +170,7 @@ local function check(tree, array, elements)
   if array.rank > 1 and #array.rows == 0 then fail "'%s' has no rows: make them by t[i] = {}" end
   list_proofs.check(tree, array, elements.assigned, elements.all)
   if #elements.stored == 0 and not array.cursor then
-    fail("how long '%s' gets is not known before a call, as data say where it is stored: fill it before, by 'for i = "
-      .. "1, most do t[i] = 0 end'")
+    fail(list_proofs.UNKNOWN)
   end
   if array.appended and array.appended.loop.irregular then
     failure.raise(tree.origin, array.appended.at, ("how long '%s' gets is not known before a call, as data say how "
