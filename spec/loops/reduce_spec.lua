@@ -625,3 +625,120 @@ helper.describe_each("reduce = 'tree'", function(device)
     assert.is_true(launches >= count // 2, "few were reduced")
   end)
 end)
+
+-- --- passes of a work-group ---------------------------------------------------------------------
+
+local function rows(a, x, y, n)
+  for i = 1, n do
+    local s = 0.25
+    for j = 1, n do s = s + a[i][j] * x[j] end
+    y[i] = s
+  end
+end
+
+local function columns(a, x, y, n)
+  for i = 1, n do
+    for j = 1, n do y[i] = y[i] + a[j][i] * x[j] end
+  end
+end
+
+local function softmax(a, y, n)
+  for i = 1, n do
+    local most = a[i][1]
+    for j = 2, n do most = math.max(most, a[i][j]) end
+    local s = 0.0
+    for j = 1, n do
+      a[i][j] = a[i][j] - most
+      s = s + a[i][j]
+    end
+    for j = 1, n do a[i][j] = a[i][j] / s end
+    if s < -9.0 then y[i] = s else y[i] = 1.0 end
+  end
+end
+
+local function triangle(a, y, n)
+  for i = 1, n do
+    for j = i + 1, n do y[i] = y[i] + a[i][j] end
+  end
+end
+
+describe("passes that a work-group shares", function()
+  local device = helper.device()
+  local WIDE = { slices = 8, terms = 1 }
+  for name, number in pairs(helper.WIDE) do WIDE[name] = number end
+
+  local function grouped(f) return compile(f, device, { target = "gpu", tiles = WIDE }) end
+
+  local function eighths(count) return list_of(count, function() return math.random(-16, 16) / 8 end) end
+
+  local function matrix(n) return list_of(n, function() return eighths(n) end) end
+
+  it("give what Lua gives", function()
+    for _, n in ipairs { 1, 7, 8, 33, 65 } do
+      for _, f in ipairs { rows, columns } do
+        check_compiled(grouped(f), f, { matrix(n), eighths(n), eighths(n), n })
+      end
+      check_compiled(grouped(softmax), softmax, { matrix(n), eighths(n), n })
+    end
+  end)
+
+  it("store nothing where a loop has no pass", function()
+    local compiled = grouped(triangle)
+    for _, n in ipairs { 2, 9, 40 } do -- y has no element for the last one
+      check_compiled(compiled, triangle, { matrix(n), eighths(n - 1), n })
+    end
+  end)
+
+  it("are named in explain, by how elements lie", function()
+    local function way(f) return explained(f, { target = "gpu" }):match "nest_1, line %d+: ([^;]*)" end
+    assert.equal("work-items (i), or a work-group for each pass", way(rows))
+    assert.equal("work-items (i), or a work-group for passes side by side", way(columns))
+    assert.truthy(explained(softmax, { target = "gpu" }):find("or shared by those of a group", 1, true))
+    assert.equal("work-items (i)", way(function(a, y, n) -- a loop that is neither parallel nor a reduction
+      for i = 1, n do
+        for j = 2, n do a[i][j] = a[i][j - 1] * y[i] + y[i] end
+      end
+    end))
+  end)
+
+  it("have as many work-items as there are passes for, and as the device needs", function()
+    local nest = { name = "nest", grouped = { by_rows = true } }
+    local program = { kernel = function(_, name) return name end }
+    local gpu = { type = "gpu", compute_units = 4, max_group_size = 1024 }
+    local function slices(by_rows, given, ...)
+      nest.grouped.by_rows = by_rows
+      local kernel, range = launchers.grouped(nest, program, given, { slices = 128, terms = 4 }):share(...)
+      assert.equal(range and "nest_group" or "nest", kernel)
+      return range and range.group[2]
+    end
+    assert.equal(128, slices(true, gpu, 1000, 10))
+    assert.equal(64, slices(true, gpu, 300, 10))
+    assert.equal(32, slices(true, gpu, 1000, 100000))
+    assert.equal(nil, slices(true, gpu, 100, 10))
+    assert.equal(nil, slices(true, gpu, -3, 10))
+    assert.equal(16, slices(false, gpu, 1000, 10, 10))
+    assert.equal(2, slices(false, gpu, 1000, 30000))
+    assert.equal(nil, slices(false, gpu, 1000, 100000))
+    assert.equal(8, slices(false, { type = "gpu", compute_units = 4, max_group_size = 256 }, 1000, 10, 1, 1))
+    assert.equal(nil, slices(true, { type = "cpu", compute_units = 4, max_group_size = 4096 }, 1000, 10))
+  end)
+
+  it("give for random passes what Lua gives", function()
+    local count, launches = helper.long(60) or helper.is_simulator(device) and 10 or 5, 0
+    for _ = 1, count do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text = random_reductions.passes()
+      local values = random_reductions.arguments(math.random(0, 20))
+      local expected, got = copies(values), copies(values)
+      local compiled = grouped(text)
+      assert(load("return " .. text))()(table.unpack(expected))
+      compiled(table.unpack(got))
+      for i in ipairs(values) do
+        assert_same(expected[i], got[i], ("seed %d\n%s\nargument %d"):format(seed, text, i))
+      end
+      launches = launches + compiled:stats().launches
+    end
+    assert.is_true(launches >= count // 2, "few were launched")
+  end)
+end)

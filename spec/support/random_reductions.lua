@@ -119,6 +119,45 @@ function random_reductions.text()
   return ("function(%s)\n%s\nend"):format(random_reductions.PARAMETERS, table.concat(self.lines, "\n"))
 end
 
+-- --- passes of a loop that is parallel ------------------------------------------------------------
+
+--- A loop in a pass whose work-items may share it, or which only looks like that; `i` is the pass.
+local function shared_loop(number)
+  local e = pick { "a[i][j]", "a[j][i]", "v[j]", "a[i][j] * v[j]", "a[n + 1 - j][i] * 0.5", "v[i] - v[j]", "s" }
+  local bounds = pick { "1, n", "1, n", "2, n", "n, 1, -1", "1, i", "i + 1, n", "1, n, 2", "3, 2" }
+  local body = pick { "s = s + " .. e, "s = s + " .. e, "m = math.max(m, " .. e .. ")", "if %s < m then m = %s end",
+    "w[i] = w[i] + " .. e, "w[i] = w[i] - v[j]", "k = k + p[i][j]", "k = k + p[j][i] * j",
+    "a[i][j] = v[j] + s", "a[j][i] = m - v[j]", "a[i][j] = s; s = s + v[j]", "s = s + v[j]; k = k + j",
+    "local t = " .. e .. "; a[i][j] = t; m = math.min(m, t)", "p[i][j] = k" }
+  body = body:gsub("%%s", (e:gsub("%%", "%%%%")))
+  if chance(5) then body = ("for l = 1, %s do s = s + p[j][l] end"):format(pick { "n", "j", "3" }) end
+  return ("for j%d = %s do %s end"):format(number, bounds, (body:gsub("%f[%w]j%f[%W]", "j" .. number)))
+end
+
+--- A statement of a pass.
+local function single()
+  return pick { "w[i] = s", "w[i] = m + s", "q[i] = k", "s = s * 2.0", "if s > m then s = m end", "m = w[i]",
+    "if k > 3 then w[i] = s; q[i] = k end", "if m > s then s = m; w[i] = 1.0 end", "local d%d = a[i][1]; s = s - d%d",
+    "a[i][1] = s", "s = a[1][i] + s", "w[i] = w[i] + 1.0", "k = k + 2" }
+end
+
+--- The text of a function in whose passes loops may be shared by the work-items of a group.
+function random_reductions.passes()
+  local lines = { ("function(%s)"):format(random_reductions.PARAMETERS),
+    ("  for i = %s do"):format(pick { "1, n", "1, n", "2, n - 1", "n, 1, -1", "1, n, 2" }),
+    "    local s, m, k = 0.5, -1.0, 7" }
+  local count = math.random(4)
+  for number = 1, count do
+    if chance(2) then lines[#lines + 1] = "    " .. single():gsub("%%d", number) end
+    lines[#lines + 1] = "    " .. shared_loop(number)
+  end
+  for _ = 1, math.random(0, 2) do lines[#lines + 1] = "    " .. single():gsub("%%d", "9") end
+  lines[#lines + 1] = "    w[i] = w[i] + s - m; q[i] = q[i] + k\n  end\nend"
+  return table.concat(lines, "\n")
+end
+
+-- --- values ---------------------------------------------------------------------------------------
+
 local function list_of(count, element)
   local list = {}
   for i = 1, count do list[i] = element() end

@@ -340,6 +340,9 @@ local function tiling(unit, job)
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
+        kernel.grouped = job.options.reduce == "tree" and (unit.row.slices or 1) > 1
+          and generation.group_passes.of(kernel) or nil
+        unit.has_grouped = unit.has_grouped or kernel.grouped ~= nil
       end
     end
   end

@@ -121,7 +121,8 @@ function nest.loops(shape, dtype)
   function work.prepare(device, method)
     local options = METHODS[method or "buffers"]
     local f, failure = loops.compile(row.run, { device = device, heuristics = options.heuristics,
-      mode = dtype == "float" and "fast" or "exact" })
+      mode = dtype == "float" and "fast" or "exact",
+      reduce = dtype == "float" and device.type ~= "cpu" and "tree" or nil })
     if not f then return nil, tostring(failure) end
     if options.on_device then return { f = f, arguments = place(task, device), given = place(task, device) } end
     return { f = f, arguments = data.copies(task.tables()) }

@@ -33,6 +33,7 @@ local MOST_REASONS = 3 -- of a loop
 local PLACES = {
   shared = "shared out",
   ["work-item"] = "sequential in a work-item, as loops around are shared out",
+  group = "sequential in a work-item, or shared out in a work-group where loops around have few passes",
   either = "sequential in a work-item, or shared out where the loop around has few passes",
 }
 

@@ -71,6 +71,9 @@ local NAMED = {
       list[node] = part.accumulators and "shared out to work-items"
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)
     end
+    for _, node in ipairs(part.grouped and part.grouped.loops or {}) do
+      list[node] = "a loop inside a work-item, or shared by those of a group"
+    end
   end,
   loop = function(part, list)
     list[part.node] = "a loop on the host"
@@ -169,7 +172,9 @@ local function way_of(kernel)
   if kernel.wavefront then
     return ("in wavefronts %s, work-items (%s)"):format(wavefronts.sum(kernel.wavefront), range_of(kernel))
   end
-  return ("work-items (%s)%s"):format(range_of(kernel), kernel.tiles and tiles_of(kernel.tiles) or "")
+  return ("work-items (%s)%s"):format(range_of(kernel), kernel.tiles and tiles_of(kernel.tiles)
+    or kernel.grouped and ", or a work-group for " .. (kernel.grouped.by_rows and "each pass" or "passes side by side")
+    or "")
 end
 
 local function rounds_of(round)

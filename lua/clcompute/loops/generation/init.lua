@@ -4,6 +4,7 @@
 
 return {
   faults = require "clcompute.loops.generation.faults",
+  group_passes = require "clcompute.loops.generation.group_passes",
   host = require "clcompute.loops.generation.host",
   indices = require "clcompute.loops.generation.indices",
   jamming = require "clcompute.loops.generation.jamming",

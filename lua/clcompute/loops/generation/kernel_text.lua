@@ -8,6 +8,7 @@
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
+local group_passes = require "clcompute.loops.generation.group_passes"
 local lua_text = require("clcompute.loops.tree").lua_text
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
@@ -204,6 +205,7 @@ local function print_kernels(nest, context, texts)
     if nest.tiles and nest.tiles.is_wide and nest.tiles.size.few > 0 then
       texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, tile_kernels.print_single)
     end
+    if nest.grouped then texts[#texts + 1] = kernel_of(nest, nest.name .. "_group", context, group_passes.print) end
     return
   end
   texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)
@@ -256,6 +258,7 @@ function kernel_text.text(nests, rounds, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
+  head[#head + 1] = group_passes.head(nests)
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end

@@ -244,8 +244,13 @@ local function print_items_range(kernel, sizes, output)
 end
 
 local function print_items(kernel, sizes, output)
-  local range = print_items_range(kernel, sizes, output)
-  launches.launch(("kernels[%d]"):format(kernel.index), range, kernel, output)
+  local range, name = print_items_range(kernel, sizes, output), ("kernels[%d]"):format(kernel.index)
+  if kernel.grouped then
+    add(output, "local nest, groups = %s:share(max(%s), %s)", name, table.concat(kernel.grouped.counts, ", "),
+      table.concat(sizes, ", "))
+    name, range = "nest", "groups or " .. range
+  end
+  launches.launch(name, range, kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end
 

@@ -79,13 +79,14 @@ end
 
 --- The accumulators of a nest's reductions.
 -- @tparam {table,...} reductions of `clcompute.loops.analysis.loop_reductions`, in a tree with types
+-- @tparam ?string suffix of the names, where x has a name, too
 -- @treturn {table,...} parts "accumulator" of the plan
-function reduction_kernels.accumulators(reductions)
+function reduction_kernels.accumulators(reductions, suffix)
   local list = {}
   for i, reduction in ipairs(reductions) do
     local target, operation = reduction.target, reduction.operation
     local type, is_local = target.type, target.kind == "name"
-    local id = is_local and target.variable.id or ("%s_x%d"):format(target.array.id, i)
+    local id = (is_local and target.variable.id or ("%s_x%d"):format(target.array.id, i)) .. (suffix or "")
     local name = ast.made_up(id, type)
     list[i] = plan.part("accumulator", { id = id, type = type, operation = operation, target = target,
       is_local = is_local, node = reduction.node, instead = instead_of(reduction, name),

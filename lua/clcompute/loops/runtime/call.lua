@@ -287,7 +287,9 @@ local function build(spec, device, name, is_small)
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
-      or nest.tiles and launchers.blocks(nest, program, device) or program:kernel(nest.name)
+      or nest.tiles and launchers.blocks(nest, program, device)
+      or nest.grouped and launchers.grouped(nest, program, device, spec.row)
+      or program:kernel(nest.name)
     built.ranges[i] = require "clcompute".range { global = nest.group, group = nest.group }
   end
   if #spec.sites > 0 then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end

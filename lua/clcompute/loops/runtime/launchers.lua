@@ -170,6 +170,59 @@ function Blocks:share(x, y, z)
   return self.range, self.tile
 end
 
+-- --- nests of which a pass may be a group's ------------------------------------------------
+
+local Grouped = {}
+Grouped.__index = Grouped
+
+local COLUMNS, MOST_ACROSS = 32, 16 -- passes that are side by side, as many as a GPU reads at once; slices of these
+local LEAST_OF_ROW = 32 -- slices of one pass: fewer work-items than a GPU starts at once make no group
+local RESIDENT = 8 * 2048 -- work-items that a compute unit has enough with
+
+--- The most work-items of a group.
+local function most_items(device, row)
+  return device.type == "cpu" and 1 or math.min(math.max(row.slices, COLUMNS * MOST_ACROSS), device.max_group_size)
+end
+
+--- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
+function launchers.group_options(device, row)
+  return (" -DGROUP_ITEMS=%d"):format(most_items(device, row))
+end
+
+--- A nest on a device. Where elements lie one behind the other, a group has one pass, else some side by side.
+-- @tparam table nest with `grouped`
+-- @tparam Program program with its kernels
+-- @tparam Device device
+-- @tparam table row numbers of `clcompute.tuning.known`
+-- @treturn table with the method `share`
+function launchers.grouped(nest, program, device, row)
+  local columns = nest.grouped.by_rows and 1 or COLUMNS
+  local most = math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, most_items(device, row) // columns)
+  local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2) or 2
+  return setmetatable({ items = program:kernel(nest.name), groups = program:kernel(nest.name .. "_group"),
+    columns = columns, most = most, least = least, terms = row.terms or 1,
+    enough = RESIDENT * device.compute_units, range = { global = {}, group = {} } }, Grouped)
+end
+
+--- How passes are shared out: as many work-items share one as there are, fewer where the device has enough to do. It
+-- depends on numbers of passes and the device alone, so results are the same at every call.
+-- @tparam integer longest passes of the longest loop that is shared
+-- @tparam integer x passes of dimension 0, above 0
+-- @tparam ?integer y of dimension 1
+-- @tparam ?integer z of dimension 2
+-- @treturn Kernel
+-- @treturn ?table the range of the launch, good until the next call; nil: a work-item has a pass
+function Grouped:share(longest, x, y, z)
+  local slices, passes = self.most, x * (y or 1) * (z or 1)
+  while slices >= self.least and (slices * self.terms > longest or slices > self.least
+    and passes * slices > self.enough) do slices = slices // 2 end
+  if slices < self.least or self.columns > 1 and passes * slices > self.enough then return self.items end
+  local global, group = self.range.global, self.range.group
+  group[1], group[2], group[3] = self.columns, slices, z and 1
+  global[1], global[2], global[3] = round_up(x, self.columns), slices * (y or 1), z
+  return self.groups, self.range
+end
+
 -- --- nests that reduce ---------------------------------------------------------------------
 --
 -- A nest's kernels and the memory for the parts that its groups leave. How many groups there are depends on the device

@@ -137,7 +137,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_common", "boolean?", "sharing", "all groups go through it, and must not look at elements there" },
     { "behind", "integer?", "pipelines", "its passes are rows: how many passes each stays behind the one before" },
     { "obstacle", "string?", "partition", "why it is no kernel although it is parallel" },
-    { "place", "string?", "partition", 'of a reduction: "shared", "work-item" or "either"' },
+    { "place", "string?", "partition", 'of a reduction: "shared", "work-item", "group" or "either"' },
     { "is_lane", "boolean?", "sinking", "a copy of the loop that is innermost" },
     { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
     { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },

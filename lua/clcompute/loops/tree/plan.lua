@@ -53,7 +53,7 @@ local PARTS = record.family("part of a plan", {
     { "group", "list?", "partition", "the size of work-groups" },
     { "needed", "table?", "coverage", "by array written, when its values are needed: Lua, true or false" },
     { "undecided", "table?", "coverage", "by array written, whether data decide what is" },
-    { "tiles", "node?", "tiling" },
+    { "tiles", "node?", "tiling" }, { "grouped", "node?", "tiling", "if a pass may be a group's" },
     { "body", "refs?", "tiling", "of a task, lanes of vectors innermost; of a GPU's work-item" },
     { "has_lane", "boolean?", "tiling", "of a task: whether there are such" },
     { "depth", "integer?", "parameters", "how deep its loops are nested" },
@@ -75,6 +75,11 @@ local PARTS = record.family("part of a plan", {
     { "size", "table?", "tiling", "numbers of a class" },
     { "slices", "table?", "tiling", "what groups copy to local memory, of `local_slices`" },
     { "jams", "list?", "jamming", "{ loop, passes, obstacle }" },
+  },
+  -- A nest whose passes may be a group's, which shares loops in them.
+  grouped = {
+    { "loops", "refs", "tiling", "that are shared" }, { "counts", "list", "tiling", "Lua: their passes, at most" },
+    { "by_rows", "boolean", "tiling", "whether a group has one pass, else passes side by side" },
   },
   -- A nest that goes in wavefronts, a launch for each.
   wavefront = {
