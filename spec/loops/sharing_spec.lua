@@ -6,6 +6,24 @@ local loops = require "clcompute.loops"
 
 local N = 2500 -- enough for several pieces of a loop without loops in it
 
+local STATEMENTS = {
+  "for i = 3, n do y[i] = x[i - 1] * 0.5 + 0.25 * x[i - 2] end",
+  "for i = n, 2, -1 do x[i] = y[i] + 0.125 * t end",
+  "for i = 1, n // 2 do x[2 * i] = y[2 * i - 1] * 0.5 end",
+  "for i = 1, n, 3 do y[i] = y[i] * 0.5 + x[i] end",
+  "for i = t, n - t do if x[i] > 0.5 then y[i] = x[i] else y[i] = 0.5 * y[i] end end",
+  "for i = 1, 40 do for k = 1, i do z[i] = z[i] * 0.5 + x[k] end end",
+  "for i = t, 40 do z[i] = z[i] + x[t] * 0.25 end",
+  "for i = 2, n do x[i] = 0.5 * (x[i] + x[i - 1]) end",
+  "x[t] = y[t + 1] * 0.5",
+  "local c = t * 2 + 1; for i = c, n do y[i] = y[i] * 0.5 + 0.125 * c end",
+  "local s = x[t]; for i = 5, n do y[i] = s * 0.5 end; x[t] = y[6] + s * 0.25",
+  "local s = 0.0; for i = 1, n do s = s + x[i] end; z[t] = s / n",
+  "for k = 1, t do for i = 1, n do y[i] = y[i] + 0.125 * k end end",
+  "for i = n + 5, n do x[i] = 0 end",
+  "do local d = t + 1; for i = 1, n do y[i] = 0.5 * (y[i] + d) end end",
+}
+
 describe("a task that groups share", function()
   local device = helper.device()
 
@@ -18,24 +36,6 @@ describe("a task that groups share", function()
   local function call_on_device(...) return helper.call_on_device(20, ...) end
 
   local function is_shared(compiled) return compiled:source():find("next_piece(progress)", 1, true) ~= nil end
-
-  local STATEMENTS = {
-    "for i = 3, n do y[i] = x[i - 1] * 0.5 + 0.25 * x[i - 2] end",
-    "for i = n, 2, -1 do x[i] = y[i] + 0.125 * t end",
-    "for i = 1, n // 2 do x[2 * i] = y[2 * i - 1] * 0.5 end",
-    "for i = 1, n, 3 do y[i] = y[i] * 0.5 + x[i] end",
-    "for i = t, n - t do if x[i] > 0.5 then y[i] = x[i] else y[i] = 0.5 * y[i] end end",
-    "for i = 1, 40 do for k = 1, i do z[i] = z[i] * 0.5 + x[k] end end",
-    "for i = t, 40 do z[i] = z[i] + x[t] * 0.25 end",
-    "for i = 2, n do x[i] = 0.5 * (x[i] + x[i - 1]) end",
-    "x[t] = y[t + 1] * 0.5",
-    "local c = t * 2 + 1; for i = c, n do y[i] = y[i] * 0.5 + 0.125 * c end",
-    "local s = x[t]; for i = 5, n do y[i] = s * 0.5 end; x[t] = y[6] + s * 0.25",
-    "local s = 0.0; for i = 1, n do s = s + x[i] end; z[t] = s / n",
-    "for k = 1, t do for i = 1, n do y[i] = y[i] + 0.125 * k end end",
-    "for i = n + 5, n do x[i] = 0 end",
-    "do local d = t + 1; for i = 1, n do y[i] = 0.5 * (y[i] + d) end end",
-  }
 
   helper.on_threads("has the results of Lua", function()
     local count = 0
@@ -222,6 +222,64 @@ describe("a task that groups share", function()
       local text = ("function(x, y, n) for t = 1, n do %s end end"):format(body)
       local compiled = assert(loops.compile(text, { device = device }))
       assert(call_on_device(compiled, device:random("double", 9), device:random("double", 9), 9))
+      assert.equal(expected, is_shared(compiled), text)
+    end
+  end)
+end)
+
+describe("a task that the work-items of a GPU's group share", function()
+  local device = helper.device()
+  local OPTIONS = { device = device, target = "gpu", tiles = { together = 8 } }
+
+  local function numbers(count)
+    local list = {}
+    for i = 1, count do list[i] = math.random() end
+    return list
+  end
+
+  local function is_shared(compiled) return compiled:source():find("if (slice == 0)", 1, true) ~= nil end
+
+  it("has the results of Lua", function()
+    local count, n, steps = 0, 43, 4
+    for _ = 1, helper.long(200) or 15 do
+      local lines = {}
+      for i = 1, math.random(2, 5) do lines[i] = ("do %s end"):format(STATEMENTS[math.random(#STATEMENTS)]) end
+      local text = ("function(x, y, z, n, steps)\n for t = 1, steps do\n%s\n end\n y[1] = x[2]\nend"):format(
+        table.concat(lines, "\n"))
+      local compiled, f = assert(loops.compile(text, OPTIONS)), assert(load("return " .. text))()
+      local x, y, z = numbers(n), numbers(n), numbers(40)
+      local buffers = { device:buffer(x, "double"), device:buffer(y, "double"), device:buffer(z, "double") }
+      f(x, y, z, n, steps)
+      assert(helper.call_on_device(20, compiled, buffers[1], buffers[2], buffers[3], n, steps))
+      for i, list in ipairs { x, y, z } do assert.same(list, buffers[i]:read(), text) end
+      count = count + (is_shared(compiled) and 1 or 0)
+    end
+    assert.is_true(count > 5)
+  end)
+
+  it("is one launch in place of two for each pass, if the model finds that shorter", function()
+    local compiled = assert(loops.compile([[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = 2, n - 1 do b[i] = 0.5 * (a[i - 1] + a[i + 1]) end
+        for i = 2, n - 1 do a[i] = b[i] end
+      end
+    end]], { device = device, target = "gpu" }))
+    compiled(device:random("double", 500), device:zeros("double", 500), 500, 2)
+    local text = compiled:explain()
+    assert.matches("nest_4, line 2: one group, whose work%-items share the parallel loops; reads a, b, writes b, a\n"
+      .. "  or, instead of it:\n    nest_3, line 2: one work%-item", text)
+    assert.matches("for t .- %-> a loop of each work%-item, or a loop of one work%-item, or a loop on the host\n", text)
+    assert.matches("for i .- %-> shared by work%-items, ", text)
+  end)
+
+  it("is none where a pass may meet what Lua raises an error for: others would wait for its work-item", function()
+    for body, expected in pairs {
+      ["y[i] = y[i] * x[t]"] = true, ["y[i] = y[k[i]] * x[t]"] = false, ["k[i] = k[i] // k[t]"] = false,
+    } do
+      local text = ("function(x, y, k, n) for t = 1, n do for i = 1, n do %s end; x[t] = 2.0 end end"):format(body)
+      local compiled = assert(loops.compile(text, OPTIONS))
+      assert(helper.call_on_device(20, compiled, device:random("double", 9), device:random("double", 9),
+        device:buffer({ 1, 2, 3, 4, 5, 6, 7, 8, 9 }, "long"), 9))
       assert.equal(expected, is_shared(compiled), text)
     end
   end)

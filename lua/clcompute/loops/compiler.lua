@@ -301,7 +301,7 @@ end
 local function partition(unit, job)
   local options = job.options
   local takes_tasks = options.force == nil and options.heuristics == "model"
-  unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up, job.target.may_wait)
+  unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up, job.target)
   unit.no_kernel = no_kernel(unit)
 end
 
@@ -328,7 +328,10 @@ end
 
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
-    if kernel.is_shared then
+    if kernel.is_shared and job.target.is_wide then
+      kernel.body = generation.sharing.apply(generation.tiling.of_pass(plans.statements(kernel), unit.scop, unit.real))
+      unit.has_groups = true
+    elseif kernel.is_shared then
       local task = kernel.instead[1]
       kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane
     elseif kernel.is_task then
@@ -342,7 +345,7 @@ local function tiling(unit, job)
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
         kernel.grouped = job.options.reduce == "tree" and (unit.row.slices or 1) > 1
           and generation.group_passes.of(kernel) or nil
-        unit.has_grouped = unit.has_grouped or kernel.grouped ~= nil
+        unit.has_groups = unit.has_groups or kernel.grouped ~= nil
       end
     end
   end
@@ -361,9 +364,10 @@ end
 
 -- --- texts ----------------------------------------------------------------------------------
 
-local function parameters(unit)
+local function parameters(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
-    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel)
+    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel,
+      job.target.is_wide)
   end
   for _, round in ipairs(unit.plan.rounds) do round.parameters = generation.kernel_text.parameters(round) end
 end

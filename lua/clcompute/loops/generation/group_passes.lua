@@ -18,6 +18,7 @@ local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local sharing = require "clcompute.loops.generation.sharing"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local walk = require("clcompute.loops.tree").walk
 
@@ -132,10 +133,10 @@ local HEAD = [[
   HALVE_SLICES(lanes, op, 2) HALVE_SLICES(lanes, op, 1)
 ]]
 
---- What stands before kernels whose passes are a group's; none where no nest has such.
+--- What stands before kernels whose work-items share something; none where there are none.
 function group_passes.head(nests)
   for _, nest in ipairs(nests) do
-    if nest.grouped then return HEAD end
+    if nest.grouped or nest.is_shared then return HEAD end
   end
   return ""
 end
@@ -167,21 +168,6 @@ local function print_body(nodes, output)
   output.depth = output.depth - 1
   c_statements.body(nodes, output)
   output.depth = output.depth + 1
-end
-
---- Prints the passes of a loop that a work-item has.
-local function print_slice(loop, output)
-  local id, context, step = loop.variable.id, output.context, loop.step
-  context.helpers.passes = true
-  add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
-  add(output, ("const long %s_count = passes(%s_from, %s, %d);"):format(id, id, c_expression.plain(loop.to, context),
-    step))
-  output[#output + 1] = "#pragma unroll 4" -- so that it waits for several loads at once
-  c_statements.block(output, ("for (long %s_pass = slice; %s_pass < %s_count; %s_pass += slices) "):format(id, id, id,
-    id), function()
-    add(output, ("const long %s = %s_from + %s_pass * %d;"):format(id, id, id, step))
-    print_body(loop.body, output)
-  end)
 end
 
 --- Puts together what the slices found, and gives it to x.
@@ -222,7 +208,7 @@ local function print_shared(loop, nodes, output)
         c_expression.number(accumulator.identity, output.context)))
       output.instead[accumulator.node] = accumulator.instead
     end
-    print_slice(loop, output)
+    sharing.print_slice(loop, output, c_statements)
     for _, accumulator in ipairs(list) do
       output.instead[accumulator.node] = nil
       print_together(accumulator, loop, output)

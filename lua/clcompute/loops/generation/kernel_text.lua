@@ -75,8 +75,8 @@ end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
 -- reduce also "parts" and "count", of those in wavefronts "front", whose groups wait "progress", that may fail
--- "faults"), `id` and what the kind needs.
-function kernel_text.parameters(nest)
+-- "faults"), `id` and what the kind needs. The groups of a wide device do not wait for each other.
+function kernel_text.parameters(nest, is_wide)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
@@ -95,7 +95,7 @@ function kernel_text.parameters(nest)
     if nest.behind then rows[#rows + 1], rows[#rows + 2] = pipelining.parameters() end
     return rows
   end
-  if nest.is_shared then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
+  if nest.is_shared and not is_wide then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
@@ -258,7 +258,7 @@ function kernel_text.text(nests, rounds, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
-  head[#head + 1] = group_passes.head(nests)
+  if options.is_wide then head[#head + 1] = group_passes.head(nests) end
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end

@@ -257,7 +257,7 @@ end
 --- The launch of a task that groups share.
 local function print_shared(kernel, _, output)
   add(output, "local team = kernels[%d]", kernel.index)
-  add(output, "local progress = team.progress")
+  add(output, "local progress = team.progress") -- nil of one group, which does not take it
   launches.launch("team.kernel", "team.range", kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end

@@ -264,16 +264,16 @@ local function build_loop(node, state)
 end
 
 --- An `if` that stays on the host, or nil if nothing inside becomes a kernel. Which of two orders of loops is better
--- was found before: one work-item is not.
+-- was found before: one work-item is not, but a group may be.
 local function build_if(node, state)
-  local kernels, arms, conditions, takes_tasks = #state.kernels, {}, {}, state.takes_tasks
-  state.takes_tasks = takes_tasks and not node.is_choice
+  local kernels, arms, conditions, is_choice = #state.kernels, {}, {}, state.is_choice
+  state.is_choice = is_choice or node.is_choice
   for i, arm in ipairs(node.arms) do
     arms[i] = plans.part("arm", { condition = arm.condition, body = build(arm.body, state) })
     conditions[i] = arm.condition
   end
   local otherwise = node.otherwise and build(node.otherwise, state)
-  state.takes_tasks = takes_tasks
+  state.is_choice = is_choice
   if #state.kernels == kernels then return nil end
   return plans.part("if", { node = node, arms = arms, otherwise = otherwise, reads = walk.uses(conditions).reads,
     writes = {} })
@@ -359,8 +359,10 @@ local function build_task(nodes, later, instead, state)
   if outlive(nodes, later) or walk.breaks_out(nodes) then return nil end
   local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
   if obstacle(node, uses, checked) or walk.find(nodes, is_reduction) then return nil end
+  local is_shared = instead ~= nil and state.may_share(nodes)
+  if state.is_choice and not is_shared then return nil end
   local task = new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
-  if not state.shares or not instead or not sharing.pays(nodes) then return task end
+  if not is_shared then return task end
   return new_kernel(node, uses, checked, { is_task = true, is_shared = true, instead = { task } }, state)
 end
 
@@ -437,10 +439,13 @@ end
 --- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
 -- @tparam table tree of a function whose loops have `parallel`
 -- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item
--- @tparam boolean shares whether groups may share these
+-- @tparam table target of `clcompute.loops.runtime.kernel_target`: which groups share these
 -- @treturn table the plan; its field `kernels` lists its kernel nests
-function partition.plan(tree, takes_tasks, shares)
-  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, shares = shares }
+function partition.plan(tree, takes_tasks, target)
+  local function may_share(nodes)
+    return (target.may_wait or target.is_wide and not faults.are_in(nodes)) and sharing.pays(nodes)
+  end
+  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, may_share = may_share }
   local plan = build(tree.body, state)
   plan.kernels = state.kernels
   return plan

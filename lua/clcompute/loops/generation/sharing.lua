@@ -11,6 +11,9 @@
 -- Pieces have numbers, in their order, and a group takes the next one by adding to a counter; so it waits only for
 -- pieces that running groups have taken. Where one meets what Lua raises an error for, its piece is never done: the
 -- others end before what comes behind its loop, and the call sets the counters back.
+--
+-- On a GPU, whose groups must not wait for each other, the work-items of one group share the loops: each has every so
+-- manieth pass, and all meet at a barrier.
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -118,23 +121,52 @@ local function print_pieces(count, output, tools, print)
   tools.add(output, ("base += %s;"):format(count))
 end
 
---- Prints what one group does.
--- @tparam table node
+local SLICE = { "slice", "slices" }
+local ROW, COLUMN = { "row", "rows" }, { "column", "columns" } -- of the work-items of a group, in rows
+
+--- Prints the passes of a loop that a work-item of a group has: the first one, and then every so manieth.
+-- @tparam table loop
 -- @tparam table output
--- @tparam table tools `add`, `block` and `body` of `clcompute.loops.generation.c_statements`
-function sharing.print_alone(node, output, tools)
-  print_pieces("1", output, tools, function()
+-- @tparam table tools as for `print_alone`
+-- @tparam ?table place names of what says which work-item it is, and of how many: "slice" and "slices" unless given
+function sharing.print_slice(loop, output, tools, place)
+  local first, step_of_passes = table.unpack(place or SLICE)
+  local id, context, step = loop.variable.id, output.context, loop.step
+  context.helpers.passes = true
+  tools.add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
+  tools.add(output, ("const long %s_count = passes(%s_from, %s, %d);"):format(id, id,
+    c_expression.plain(loop.to, context), step))
+  if place ~= ROW then output[#output + 1] = "#pragma unroll 4" end -- so that it waits for several loads at once
+  tools.block(output, ("for (long %s_pass = %s; %s_pass < %s_count; %s_pass += %s) "):format(id, first, id, id, id,
+    step_of_passes), function()
+    tools.add(output, ("const long %s = %s_from + %s_pass * %d;"):format(id, id, id, step))
+    if place == ROW then return sharing.print_slice(loop.body[1], output, tools, COLUMN) end
     output.depth = output.depth - 1
-    tools.body(node.body, output)
+    tools.body(loop.body, output)
     output.depth = output.depth + 1
   end)
 end
 
---- Prints a loop of which groups take pieces; the last ones may have a pass less than the others.
+--- Whether a parallel loop is all that another one does.
+local function is_nested(loop) return #loop.body == 1 and is_shared(loop.body[1]) end
+
+--- Prints what one group does, or one work-item of the only one.
 -- @tparam table node
 -- @tparam table output
--- @tparam table tools as for `print_alone`
-function sharing.print_loop(node, output, tools)
+-- @tparam table tools `add`, `block` and `body` of `clcompute.loops.generation.c_statements`
+function sharing.print_alone(node, output, tools)
+  local function print()
+    output.depth = output.depth - 1
+    tools.body(node.body, output)
+    output.depth = output.depth + 1
+  end
+  if not output.in_group then return print_pieces("1", output, tools, print) end
+  tools.block(output, "if (slice == 0) ", print)
+  tools.add(output, "EVERYBODY")
+end
+
+--- Prints a loop of which groups take pieces; the last ones may have a pass less than the others.
+local function print_in_pieces(node, output, tools)
   local loop, context = node.loop, output.context
   local id, step = loop.variable.id, loop.step
   local size = walk.find(loop.body, function(part) return part.kind == "for" end) and DEEP or FLAT
@@ -156,11 +188,36 @@ function sharing.print_loop(node, output, tools)
   end)
 end
 
+--- Prints a loop that is shared.
+-- @tparam table node
+-- @tparam table output
+-- @tparam table tools as for `print_alone`
+function sharing.print_loop(node, output, tools)
+  if not output.in_group then return print_in_pieces(node, output, tools) end
+  tools.block(output, "", function()
+    sharing.print_slice(node.loop, output, tools, is_nested(node.loop) and ROW or nil)
+  end)
+  tools.add(output, "EVERYBODY")
+end
+
+--- Prints the statements of a task that the work-items of a group share.
+local function print_in_group(nodes, output, tools)
+  output.in_group, output.depth = true, 1
+  tools.add(output, "const long slice = (long)get_local_id(0), slices = (long)get_local_size(0);")
+  if walk.find(nodes, function(node) return node.kind == "shared" and is_nested(node.loop) end) then
+    tools.add(output, "const long columns = min(slices, (long)32), rows = slices / columns;")
+    tools.add(output, "const long column = slice % columns, row = slice / columns;")
+  end
+  output.depth = 0
+  tools.body(nodes, output)
+end
+
 --- Prints the statements of a task that is shared.
 -- @tparam {table,...} nodes of `apply`
 -- @tparam table output
 -- @tparam table tools as for `print_alone`
 function sharing.print(nodes, output, tools)
+  if output.context.is_wide then return print_in_group(nodes, output, tools) end
   output.context.helpers.next_piece = true
   output.depth = 1
   tools.add(output, "uint piece = next_piece(progress), base = 0;")

@@ -31,7 +31,7 @@ local function check_faults(spec, kernels, numbers)
   buffer:write { 0, 0 }
   kernels.before:write { 0, 0 }
   for i, nest in ipairs(spec.plan.kernels) do
-    if nest.is_shared then kernels[i].progress:fill(0) end
+    if nest.is_shared and kernels[i].progress then kernels[i].progress:fill(0) end
   end
   error(faults.describe(spec.sites[found[1]], found[2], spec.tree, numbers), 0)
 end
@@ -285,7 +285,7 @@ local function build(spec, device, name, is_small)
   local built = { launch = enqueue.call, cover = enqueue.cover, ranges = {},
     broad = math.min(BROAD, device.max_group_size) }
   for i, nest in ipairs(spec.plan.kernels) do
-    built[i] = nest.is_shared and launchers.team(nest, program, device)
+    built[i] = nest.is_shared and launchers.team(nest, program, device, spec.row)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
       or nest.tiles and launchers.blocks(nest, program, device)
       or nest.grouped and launchers.grouped(nest, program, device, spec.row)

@@ -34,7 +34,8 @@ costs.ROWS = {
     clock_mhz = 1980,
     launch = 8e-6,
     wait = 5e-6,
-    meeting = 0.0, -- never
+    meeting = 1.5e-6, -- of the work-items of a group, as only these wait for each other
+    together = 1024, -- such work-items
     copy = 18e-6,
     byte = 1 / 10e9,
     statement = 250e-9, -- its loads are waited for
@@ -58,11 +59,13 @@ costs.HOST = {
 --- The row for a device, with that device's figures.
 -- @tparam table facts `type`, `compute_units`, `clock_mhz` (0 where the driver does not know it)
 -- @treturn table `name`, `measured`; `launch`, `wait`, `copy`, `byte`, `build`, `load`, and of work-items: `statement`,
--- `vector`, `grain`, and `width`, how many grains the device runs at once
+-- `vector`, `grain`, and `width`, how many grains the device runs at once; `together`, how many of them wait for each
+-- other, nil: all
 function costs.of(facts)
   local row = facts.type == "cpu" and costs.ROWS.cpu or costs.ROWS.gpu
   local pace = facts.clock_mhz > 0 and row.clock_mhz / facts.clock_mhz or 1.0
   return { name = row.name, measured = row.measured, launch = row.launch, wait = row.wait, meeting = row.meeting,
+    together = row.together,
     copy = row.copy, byte = row.byte, build = row.build, load = row.load, statement = row.statement * pace,
     vector = row.vector, grain = row.grain, width = row.items * math.max(facts.compute_units, 1) }
 end

@@ -63,7 +63,7 @@ function decision.build_options(spec, device, name, is_small)
   if spec.accumulators > 0 then
     options = options .. launchers.reduction_options(launchers.reduction_shape(device, spec.accumulators))
   end
-  if spec.has_grouped then options = options .. launchers.group_options(device, spec.row) end
+  if spec.has_groups then options = options .. launchers.group_options(device, spec.row) end
   return { name = name .. ".cl", options = options }
 end
 

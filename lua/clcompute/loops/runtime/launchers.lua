@@ -75,12 +75,18 @@ local function pipeline_of(nest, program, device)
     progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
 end
 
---- A task that groups share, one on each unit: `progress` is as in a pipeline.
+--- A task that groups share, one on each unit: `progress` is as in a pipeline. On a GPU the work-items of one group do.
 -- @tparam table nest with `is_shared`
 -- @tparam Program program with its kernel
 -- @tparam Device device
--- @treturn table `kernel`, `range`, `progress`
-function launchers.team(nest, program, device)
+-- @tparam table row numbers of `clcompute.tuning.known`
+-- @treturn table `kernel`, `range`, and `progress` of several groups
+function launchers.team(nest, program, device, row)
+  if row.kernel == "items" then
+    local items, most = 1, device.type == "cpu" and 1 or math.min(row.together or 1, device.max_group_size)
+    while 2 * items <= most do items = 2 * items end -- a power of 2, as they stand in rows and columns
+    return { kernel = program:kernel(nest.name), range = { global = { items }, group = { items } } }
+  end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
     progress = device:zeros("int", 3 * LINE) }
 end

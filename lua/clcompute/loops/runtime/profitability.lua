@@ -33,8 +33,9 @@ function profitability.figures(numbers, row, memory)
     model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
-    figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
-      numbers.is_vector[index])
+    local items = waits[index] and row.together and math.min(numbers.items[index], row.together)
+    figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work,
+      items or numbers.items[index], numbers.is_vector[index])
     figures.model.device[index] = figures.model.device[index] + (waits[index] or 0) * row.meeting
     if costs.are_small(row, work, passes[index] or waits[index]) then
       figures.model.device[index] = figures.model.device[index] * costs.HOPE

@@ -41,7 +41,7 @@ local PARTS = record.family("part of a plan", {
     { "nonzero", "refs", "partition", "divisors: if one is 0 it runs in Lua, which raises an error" },
     { "host_loops", "refs", "partition", "loops on the host around it" },
     { "is_task", "boolean?", "partition", "for one work-item" },
-    { "is_shared", "boolean?", "partition", "a task of which groups share the parallel loops" },
+    { "is_shared", "boolean?", "partition", "a task of which groups, or a GPU's work-items, share the parallel loops" },
     { "instead", "nodes?", "partition", "of a task: the plan of a run that does without; nil: its statements in Lua" },
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
