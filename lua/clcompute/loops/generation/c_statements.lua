@@ -14,6 +14,7 @@ local faults = require "clcompute.loops.generation.faults"
 local lua_text = require("clcompute.loops.tree").lua_text
 local range_checks = require "clcompute.loops.generation.range_checks"
 local sharing = require "clcompute.loops.generation.sharing"
+local vector_loops = require "clcompute.loops.generation.vector_loops"
 local walk = require("clcompute.loops.tree").walk
 
 local c_statements = {}
@@ -168,6 +169,12 @@ long passes(long from, long to, long step) { // of a loop
 #define VECTORS_2 INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(2)")]] },
   { "VECTORS_4", { "VECTORS" }, [[
 #define VECTORS_4 INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(4)")]] },
+  { "LEFT_OVER", { "VECTORS" }, [[
+#ifdef __AVX512F__ // one vector, with a mask
+#define LEFT_OVER INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) vectorize_predicate(enable)")
+#else
+#define LEFT_OVER VECTORS
+#endif]] },
   { "REORDER", {}, [[
 #if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
 #define REORDER _Pragma("clang fp reassociate(on)")
@@ -329,6 +336,7 @@ function c_statements.block(output, head, print, node)
 end
 
 local STATEMENTS = {}
+local TOOLS = { add = add, block = c_statements.block } -- and `body`
 
 --- Adds statements, one level further in; one that is a key of `output.instead` as the other one that is there.
 function c_statements.body(nodes, output)
@@ -338,6 +346,8 @@ function c_statements.body(nodes, output)
   end
   output.depth = output.depth - 1
 end
+
+TOOLS.body = c_statements.body
 
 --- A value as it is stored in an element of a dtype: rounded, or its low bits.
 local function stored(value, dtype, context)
@@ -435,12 +445,11 @@ local function print_for(node, output)
   local step, context = node.step, output.context
   local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
+  if not is_counted(node) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
   if node.is_independent then
     local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
     context.helpers[hint] = true
-    local several = node.vectors and node.vectors > 1 and ("VECTORS_%d"):format(node.vectors)
-    if several then context.helpers[several] = true end
-    add(output, several or hint)
+    add(output, hint)
   end
   if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
@@ -516,8 +525,6 @@ STATEMENTS["local"] = function(node, output)
   add(output, ("%s%s = %s;"):format(declared, place, c_expression.text(node.value, context, type)), node)
   stop(output, node.value)
 end
-
-local TOOLS = { add = add, block = c_statements.block, body = c_statements.body }
 
 function STATEMENTS.shared(node, output) sharing.print_loop(node, output, TOOLS) end
 
