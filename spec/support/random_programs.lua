@@ -144,7 +144,8 @@ local function take_pair(state)
   if way == 5 then
     add(state, "local %s, %s = both(%s), %s", id, other, call, call)
   else
-    add(state, "local %s, %s, _ = %s, %s", id, other, float(state, 1), call)
+    add(state, "local %s, %s, _ = %s, %s", id, other, pick { "both_sum", "y[2]", "x[1]", float(state, 1) }, call)
+    if chance(2) then add(state, "%s = %s - %s", target(state), id, other) end
   end
   table.insert(state.floats, id)
   table.insert(state.floats, other)
