@@ -92,7 +92,7 @@ describe("clcompute loops", function()
     assert.matches("^M.scale of .-\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\n"
       .. "M.loop of [^\n]+sums.lua: refused\n\nM.stencil of [^\n]+\n", out)
     assert.matches("^[^\n]+sums.lua:16:12: a string is not accepted[^\n]+\n[^\n]+\n +%^\n$", err) -- of M.loop
-    code, out, err = run(("loops %s --run"):format(sums))
+    code, out, err = run(("loops %s --arguments n=int"):format(sums))
     assert.same({ 1, "" }, { code, out })
     assert.matches("sums.lua:4:1: a second function: --function says which one; there are: half, ", err, 1, true)
     assert.matches("no function 'zork'; there are: half, ", select(3, run(("loops %s --function zork"):format(sums))),
@@ -197,6 +197,50 @@ describe("clcompute loops --run", function()
     assert.matches("a: table of floats, 20; n = 20; steps = 20", out, 1, true)
     assert.matches("nest_1: Lua: launches: %d+, ", out)
     assert.is_nil(out:find("all parallel nests", 1, true))
+  end)
+
+  it("tries all functions of a file, which runs once; what is wrong with one stops none", function()
+    local code, out, err = run(("loops %s --run --size 30 --device %s"):format(sums, fast))
+    assert.equal(1, code)
+    assert.matches("^the file has run\nM.scale of [^\n]+sums.lua\na: table of floats, 30; x = 1.5; n = 30\n.-"
+      .. "\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\nM.loop of [^\n]+sums.lua: refused\n\n"
+      .. "M.stencil of [^\n]+sums.lua: stopped\n\ncall 2, s +Lua +where it pays +all on device +result\n", out)
+    assert.equal(1, select(2, out:gsub("the file has run", "")))
+    local rows = out:match "\ncall 2, s.*$"
+    assert.matches("\nM.scale +[%d.]+ +[%d.]+ +[%d.]+ +as in Lua\n", rows)
+    assert.matches("\nM.loop +– +– +– +refused\n", rows)
+    assert.matches("\nM.stencil +– +– +– +stopped *\n?$", rows)
+    assert.matches("^[^\n]+sums.lua:16:12: a string is not accepted[^\n]+\n[^\n]+\n +%^\n"
+      .. "clcompute: M.stencil: b%[31%] is needed at line 19 [^\n]+\n$", err)
+  end)
+
+  it("finds functions that a file returns in a table, keeps under two names, or has no name for", function()
+    local file = write(folder .. "/kept.lua", "local function twice(x) return 2 * x end\n"
+      .. "local function fill(a, n) for i = 1, n do a[i] = twice(i) end end\n"
+      .. "local M = { fill = fill }\nfunction M.list(a, n) for i = 1, n do a[i] = a[i] + 1 end end\n"
+      .. "return { list = function(a, b, n) for i = 1, n do a[i] = b[i] end end, M }\n")
+    local out = command.succeeds(("loops %s --run --size 9 --device %s"):format(file, fast))
+    for name, arguments in pairs { fill = "a: table of floats, 9; n = 9", ["M.list"] = "a: table of floats, 9; n = 9",
+      list = "a: table of floats, 9; b: table of floats, 9; n = 9" } do
+      local head = ("\n%s of %s\n%s\n"):format(name, file, arguments)
+      assert.matches(head, "\n" .. out, 1, true)
+      assert.matches(("\n%s +[%%d.]+ +[%%d.]+ +[%%d.]+ +as in Lua"):format(name), out)
+    end
+    write(file, "local function twice(x) return 2 * x end\n"
+      .. "return function(a, n) for i = 1, n do a[i] = twice(a[i]) end end\n")
+    assert.matches("^a: table of floats, 9; n = 9\n", command.succeeds(("loops %s --run --size 9 --device %s")
+      :format(file, fast)))
+    write(file, "return { function(a) for i = 1, #a do a[i] = 1 end end,\n"
+      .. "function(a) for i = 1, #a do a[i] = 2 end end }\n")
+    local code, text, err = run(("loops %s --run --device %s"):format(file, fast))
+    assert.same({ 1, "", file .. ":1: a function without a name is left out\n" .. file .. ":2: a function without a "
+      .. "name is left out\nclcompute: " .. file .. ": no function with a loop has a name\n" }, { code, text, err })
+  end)
+
+  it("ends where the file or the device does, before any function", function()
+    local boom = write(folder .. "/boom.lua", ONE .. ONE:gsub("only", "other") .. "error 'boom'")
+    fails(1, { "boom.lua:3: boom" }, ("loops %s --run --device %s"):format(boom, fast))
+    fails(1, { "no OpenCL device matches 'zork'" }, ("loops %s --run --device zork"):format(sums))
   end)
 
   it("passes buffers, sizes and numbers as it is told", function()

@@ -390,4 +390,82 @@ describe("functions that people write", function()
     end
     assert.matches("result 1: int; result 2: float", compiled:explain(), 1, true)
   end)
+
+  --- What a text of statements does to x, y and n; it also has the local functions that follow.
+  local function with_helpers(text)
+    return ([[function(x, y, n)
+      local changed, steps = 1.5, 0
+      local function cmul(ar, ai, br, bi) return ar * br - ai * bi, ar * bi + ai * br end
+      local function order(a, b) if a < b then return a, b end return b, a end
+      local function turned(a, b) return order(b, -a) end
+      local function bump(a) changed, steps = changed + a, steps + 1 x[steps] = changed return changed, steps end
+      local function step(a) steps = steps + a return steps end
+      local function find(limit) for i = 1, n do if x[i] > limit then return i, x[i] end end return 0, limit end
+      local function least(a, b) return (order(a, b)) end
+      local function spread(a, b) return b - a end
+      local function store(a, b) y[1], y[2] = a, b end
+      local function stored(a) return store(order(a, 0.5)) end
+      local function divided(a, k) return a / 2, n // k end
+      %s
+    end]]):format(text)
+  end
+
+  it("give several numbers to locals, targets and calls, as in Lua", function()
+    for _, text in ipairs {
+      "for i = 1, n do x[i], y[i] = cmul(x[i], y[i], 0.5, 0.25) end",
+      "for i = 1, n do local a, b = order(x[i], y[i]) x[i], y[n - i + 1] = a, b end",
+      "for i = 1, n do local zr, zi = 0.0, 0.0 for _ = 1, 9 do zr, zi = cmul(zr, zi, zr, zi) zr, zi = zr + x[i], "
+        .. "zi + y[i] end x[i] = zr end",
+      "for i = 1, n do local a = order(x[i], y[i]) y[i] = (order(a, 1.0)) + order(2.0, x[i]) end",
+      "for i = 1, n do x[i] = spread(order(x[i], y[i])) + math.max(0.5, order(y[i], 3.0)) * least(x[i], 1.0) end",
+      "for i = 1, n do x[i], y[i] = order(turned(cmul(x[i], y[i], order(0.25, 0.75)))) end",
+      "for i = 1, n do local a, b, c = x[i], turned(x[i], y[i]) x[i] = a + b * c end",
+      "local p, q, r = changed, bump(2.0) y[1], y[2], y[3] = p, q, r return p, bump(q)",
+      "local p, q, r = x[1], bump(2.0) y[1], y[2], y[3] = p, q, r return x[1], changed, bump(q)",
+      "x[steps + 2], y[1] = bump(2.0) y[steps + 1] = bump(1.0) y[3], x[4] = changed, bump(1.0)",
+      "for i = steps + 1, step(2) do y[i] = i + 0.5 end bump(2.0) for i = steps, n do y[i] = steps + 0.5 end",
+      "local k, v = find(2.0) y[1] = v return k, find(1e9)",
+      "store(turned(x[1], x[2])) stored(x[3]) stored(x[4]) return stored(x[5])",
+      "local t = {} for i = 1, n do local a, b = order(x[i], y[i]) t[#t + 1] = a t[#t + 1] = b end "
+        .. "return t, least(x[1], 2.0)",
+      "local a = divided(x[1], n - 3) y[1] = a + divided(x[2], 2)",
+      "local a, b = x[1], x[2] a, b = b, a + b a, b = order(b, a) return a, b",
+      "if n > 100 then return order(1.0, 2.0) elseif x[1] < -9 then return changed, 0.5 end "
+        .. "return cmul(x[1], x[2], x[3], x[4])",
+    } do
+      local whole = with_helpers(text)
+      local in_lua, compiled = load("return " .. whole)(), assert(loops.compile(whole, { device = device }))
+      for _, run in ipairs { function(f) return f() end, everywhere } do
+        local expected = { vector(12, function(i) return i * 0.75 - 2 end),
+          vector(12, function(i) return 3.0 - i end), 6 }
+        local got = copies.of(expected)
+        local own = table.pack(in_lua(table.unpack(expected)))
+        local found = table.pack(run(function() return true, compiled(table.unpack(got)) end))
+        assert.same(own, table.pack(table.unpack(found, run == everywhere and 3 or 2, found.n)), text)
+        for i, value in ipairs(own) do assert.equal(math.type(value), math.type(found[found.n - own.n + i])) end
+        assert.same(expected, got, text)
+      end
+    end
+  end)
+
+  it("raise what Lua raises in a number that nobody takes", function()
+    local compiled = assert(loops.compile(with_helpers "for i = 1, n do local a = divided(x[i], n - i) y[i] = a end",
+      { device = device }))
+    local x, y = vector(12, function(i) return i + 0.5 end), vector(12, function() return 0.5 end)
+    local ok, message = everywhere(function() return compiled(x, y, 6) end)
+    assert.is_false(ok)
+    assert.matches("attempt to divide by zero", message, 1, true)
+  end)
+
+  it("share out sums of numbers that come together", function()
+    local compiled = assert(loops.compile(function(x, y, n)
+      local function add(ar, ai, br, bi) return ar + br, ai + bi end
+      local sr, si = 0.0, 0.0
+      for i = 1, n do sr, si = add(sr, si, x[i], y[i]) end
+      return sr, si
+    end, { device = device, reduce = "tree", force = true }))
+    local x, y = vector(900, function(i) return i + 0.0 end), vector(900, function(i) return i * 2.0 end)
+    assert.same({ 405450.0, 810900.0 }, { compiled(x, y, 900) })
+    assert.matches("sum in si %(line %d+%), sum in sr %(line %d+%); shared out", compiled:explain())
+  end)
 end)

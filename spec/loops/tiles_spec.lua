@@ -304,7 +304,7 @@ helper.describe_each("loop nests in tiles", function(device)
   local function source_of(text)
     local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu" }))
     compiled(random_matrix(n, n), random_matrix(n, n), n)
-    return compiled:source()
+    return compiled:source(), compiled:explain()
   end
 
   it("go on together in loops that end where data say so", function()
@@ -315,11 +315,15 @@ helper.describe_each("loop nests in tiles", function(device)
       "while count < 9 do local t = x; if t > 2 or y < 1 then x = x / 2 else y = y - 0.5 end; count = count + 1 end",
       "while x > 0 do if x > 1 then x = x - 1 end; if y > 3 then y = y / 2; count = count + 2 end; x = x - 0.25 end",
       "repeat local t = x; if t > 2 then x = x - 2 elseif t < 0 then x = x + 1 end; count = count + 1 until count > j",
+      "local function turn(p, q) return p * 0.5 - q, q * 0.5 + p end "
+        .. "while x * x + y * y > 0.1 and count < 20 do x, y = turn(x, y); count = count + 1 end",
     } do
       local text = UNTIL_DATA:gsub("#", function() return body end)
       check(text, device, random_matrix(n, n), random_matrix(n, n), n)
       local is_masked = not helper.is_simulator(device) and not body:find "elseif"
-      assert.equal(is_masked, source_of(text):find "_count < 4L" ~= nil, body)
+      local source, words = source_of(text)
+      assert.equal(is_masked, source:find "_count < 4L" ~= nil, body)
+      assert.equal(is_masked, words:find " in tiles, passes that end where data say so side by side;" ~= nil, body)
     end
   end)
 

@@ -129,6 +129,28 @@ local function define(state)
   end
 end
 
+--- What a function returns that gives two floats: several targets, locals; where it changes nothing also one number,
+-- and the arguments of another function.
+local function take_pair(state)
+  if #state.pairs == 0 then return define(state) end
+  local chosen, id, other = pick(state.pairs), name(state, "t"), name(state, "t")
+  local call = ("%s(%s)"):format(chosen.id, float(state, 1))
+  local way = math.random(chosen.changes and 3 or 5)
+  if way == 1 then return add(state, "%s, %s = %s", target(state), target(state), call) end
+  if way == 2 and #state.floats > 1 then
+    return add(state, "%s, %s = %s", state.floats[1], state.floats[#state.floats], call)
+  end
+  if way == 4 then return add(state, "%s = (%s) + %s", target(state), call, float(state, 1)) end
+  if way == 5 then
+    add(state, "local %s, %s = both(%s), %s", id, other, call, call)
+  else
+    add(state, "local %s, %s, _ = %s, %s", id, other, pick { "both_sum", "y[2]", "x[1]", float(state, 1) }, call)
+    if chance(2) then add(state, "%s = %s - %s", target(state), id, other) end
+  end
+  table.insert(state.floats, id)
+  table.insert(state.floats, other)
+end
+
 local function assign(state)
   local list = pick { "integers", "floats" }
   if #state[list] == 0 then return define(state) end
@@ -228,7 +250,7 @@ local function define_table(state)
 end
 
 local STATEMENTS = { store, store, store, store_integer, update, update, swap, define, define_later, define_table,
-  assign, branch }
+  assign, branch, take_pair }
 
 --- Statements in a scope of their own.
 function block(state, count, first, last)
@@ -265,13 +287,31 @@ local function define_function(state)
   table.insert(state.functions, id)
 end
 
+--- A local function of a float that returns two, and may store or change what others see.
+local function define_pair(state)
+  local id, changes = name(state, "g"), chance(2)
+  add(state, "local function %s(u)", id)
+  add(state, changes and pick { "  y[2] = u", "  both_sum = both_sum + u", "  if u > c then x[1] = u return u, c end" }
+    or pick { "  if u > c then return u, c - u end", "  u = u * 0.5", "  if u < c then return both_pair(u) end",
+      "  for q = 1, s do if x[q] > u then return x[q], q * u end end" })
+  add(state, "  return %s", pick { "u + c, u - c", "both_pair(u)", "u, y[2]", "both_sum, both_sum - u", "u, 2.0 // u" })
+  add(state, "end")
+  table.insert(state.pairs, { id = id, changes = changes })
+end
+
 --- The text of a chunk that returns a function, by math.random.
 -- @treturn string
 function random_programs.text()
-  local state = { lines = {}, loops = {}, floats = {}, integers = {}, functions = {}, count = 0, depth = 0, whiles = 0,
-    deepest = math.random(1, 3), left = MOST_STATEMENTS }
+  local state = { lines = {}, loops = {}, floats = {}, integers = {}, functions = {}, pairs = {}, count = 0,
+    depth = 0, whiles = 0, deepest = math.random(1, 3), left = MOST_STATEMENTS }
   add(state, "return function(%s)", random_programs.PARAMETERS)
   for _ = 1, math.random(0, 2) do define_function(state) end
+  if chance(2) then
+    add(state, "  local both_sum = 0.5")
+    add(state, "  local function both(p, q) return p * q - both_sum end")
+    add(state, "  local function both_pair(u) return u - both_sum, u * 2 end")
+    for _ = 1, math.random(2) do define_pair(state) end
+  end
   local is_number = chance(3)
   if chance(2) then
     local first = math.random(0, 1)

@@ -3,18 +3,19 @@
 --- `clcompute loops`: what becomes of the loops of a Lua function.
 
 local command_line = require "clcompute.cli.command_line"
+local interrupt = require("clcompute.base").interrupt
 local loops_trial = require "clcompute.cli.loops_trial"
 local output = require "clcompute.cli.output"
 
 local command = {
   name = "loops",
   description = "Tell which loops of Lua functions are parallel, and which access depends on which; show their OpenCL "
-    .. "C; run one in Lua and compiled, and compare.",
+    .. "C; run them in Lua and compiled, and compare.",
   examples = {
     "clcompute loops mmm.lua                     # all functions of the file",
     "clcompute loops sums.lua --function scale --explain",
     'clcompute loops mmm.lua --source --arguments "A=float,B=float,C=float"',
-    "clcompute loops mmm.lua --run --size 300    # square tables, n = 300",
+    "clcompute loops mmm.lua --run --size 300    # all functions; square tables, n = 300",
     'clcompute loops jac.lua --run --arguments "A=floats:500x500,n=500,steps=20"',
     "generate | clcompute loops -                # a file from standard input",
   },
@@ -25,12 +26,12 @@ local DEFAULT_SIZE = 128
 --- Adds the options.
 function command.configure(parser)
   parser:argument("file", "A Lua file with functions; - is standard input."):argname "<file.lua>"
-  parser:option("--function", "Which function of several; all with loops unless given, but with --run and --arguments.")
+  parser:option("--function", "Which function of several; all with loops unless given, but with --arguments.")
     :argname "<name>":target "name"
   parser:mutex(
     parser:flag("--explain", "Copies and arithmetic too."),
     parser:flag("--source", "The OpenCL C."),
-    parser:flag("--run", "Run the file, then call the function in Lua and compiled; compare, and print times."))
+    parser:flag("--run", "Run the file, then call its functions in Lua and compiled; compare, and print times."))
   parser:option("--arguments", "What to suppose, with commas: NAME=floats or integers (a table), NAME=double (a buffer "
     .. "of that dtype), NAME=int or float, NAME=1.5; with --run also sizes, NAME=floats:100x50. The rest are tables of "
     .. "floats and floats, or integers where those are refused; integers in bounds and subscripts. With --run floats "
@@ -142,35 +143,47 @@ local function load_file(path, text, environment)
   return loadfile(path, "t", environment)
 end
 
---- Runs a file and returns a function of it.
--- @string path
--- @tparam ?string text of what is no file
--- @tparam table place `line` and `last_line` of the function, as the debug library counts them, and `parameters`, names
--- @treturn function
--- @raise what the file raises, or that the function was not there when the file had run
-local function file_function(path, text, place)
+--- Runs a file.
+-- @tparam table options of the command
+-- @treturn table `source`, as the debug library calls it, and `values`, where its functions are found
+-- @raise what the file raises
+local function run_file(options)
+  local path = options.file
   local environment = setmetatable({ arg = { [0] = path } }, { __index = _G })
-  local chunk, message = load_file(path, text, environment)
+  local chunk, message = load_file(path, options.text, environment)
   if not chunk then error(message, 0) end
   local found = { environment }
   run(chunk, found)
-  local source = debug.getinfo(chunk, "S").source
-  return search(found, function(fn)
+  return { source = debug.getinfo(chunk, "S").source, values = found }
+end
+
+--- A function of a file, which has run once.
+-- @tparam table options of the command
+-- @tparam table place `line` and `last_line` of the function, as the debug library counts them, and `parameters`, names
+-- @treturn function
+-- @raise what the file raises, or that the function was not there when the file had run
+local function file_function(options, place)
+  options.ran = options.ran or run_file(options)
+  local values = options.ran.values
+  return search(table.move(values, 1, #values, 1, {}), function(fn)
     local info = debug.getinfo(fn, "S")
-    return info.source == source and info.linedefined == place.line and info.lastlinedefined == place.last_line
-      and has_parameters(fn, place.parameters)
-  end) or error(("%s has run, but its function of line %d is in no local, global or table"):format(path, place.line), 0)
+    return info.source == options.ran.source and info.linedefined == place.line
+      and info.lastlinedefined == place.last_line and has_parameters(fn, place.parameters)
+  end) or error(("%s has run, but its function of line %d is in no local, global or table"):format(options.file,
+    place.line), 0)
 end
 
 -- --- the command ------------------------------------------------------------------
 
+--- Calls the function in Lua and compiled, and prints what comes of it behind a head.
 local function trial(options)
   local device = command_line.device(options.device)
   local compiled, state = presume(options, device)
-  local text, has_failed = loops_trial.run(file_function(options.file, options.text, place_of(state)), compiled,
+  local text, has_failed, row = loops_trial.run(file_function(options, place_of(state)), compiled,
     compile(options, device, true), { device = device, given = options.arguments or {},
       size = options.size or DEFAULT_SIZE, presumed = state.presumed })
-  output.print(text)
+  output.print((options.head or "") .. text)
+  if options.rows then table.insert(options.rows, row) end
   return has_failed and 1 or 0
 end
 
@@ -187,36 +200,66 @@ local function show(options)
   return 0
 end
 
---- Returns what a function returns; a fault of the file is shown as compilers do: its place, the line, and a caret;
--- before it on standard output what the options call `refused`, if they do.
+--- Adds the row of a function that was not tried to the end.
+local function note_end(options, is_fault)
+  table.insert(options.rows, { name = options.name, lua = "", pays = "", device = "",
+    result = is_fault and "refused" or "stopped" })
+end
+
+--- Tells what ended the work on a function: of a fault of the file its place, the line, and a caret, as compilers do;
+-- of several functions that are tried also what else did. What is left is raised.
+local function tell(options, reason)
+  local is_fault = require("clcompute.loops.tree").failure.is(reason)
+  local ends = not is_fault and (not options.stopped or interrupt.is(reason) or reason == output.BROKEN_PIPE)
+  if ends then error(reason, 0) end
+  if options.refused then
+    output.print(is_fault and options.refused or options.stopped)
+    output.flush()
+    if options.rows then note_end(options, is_fault) end
+  end
+  if not is_fault then return output.complain(reason) end
+  output.show_fault((tostring(reason):gsub("the option 'name'", "--function", 1)))
+end
+
+--- Returns what a function returns, or 1 behind what ended it.
 local function showing_faults(f, options)
   local ok, result = pcall(f, options)
   if ok then return result end
-  if not require("clcompute.loops.tree").failure.is(result) then error(result, 0) end
-  if options.refused then
-    output.print(options.refused)
-    output.flush()
-  end
-  output.show_fault((tostring(result):gsub("the option 'name'", "--function", 1)))
+  tell(options, result)
   return 1
 end
 
---- Shows every function of the file with a loop, one after the other; what is wrong with one stops none.
-local function show_all(options)
+--- Sets what stands before what is told of one function of several.
+local function begin(options, name, gap)
+  local comment = options.source and "// " or ""
+  options.name = name
+  options.head = options.source and ("%s// %s\n"):format(gap, name) or gap
+  options.refused = ("%s%s%s of %s: refused"):format(gap, comment, name, options.file)
+  if not options.run then return end
+  options.head = ("%s%s of %s\n"):format(gap, name, options.file)
+  options.stopped = ("%s%s of %s: stopped"):format(gap, name, options.file)
+end
+
+--- Does with every function of the file that has a loop, one after the other, what is done with one; what is wrong with
+-- one stops none.
+local function each_function(f, options)
   local front = require "clcompute.loops.front"
   local list = front.with_loops(front.origin(options.text or { file = options.file }))
   options.name = list[1] and list[1].name
-  if #list < 2 then return show(options) end
+  if #list < 2 then return f(options) end
+  if options.run then command_line.device(options.device) end
+  options.ran, options.rows = options.run and run_file(options) or nil, options.run and {} or nil
   local code, gap = 0, ""
   for _, found in ipairs(list) do
     if found.name then
-      options.name, options.head = found.name, options.source and ("%s// %s\n"):format(gap, found.name) or gap
-      options.refused = ("%s%s of %s: refused"):format(options.source and gap .. "// " or gap, found.name, options.file)
-      code, gap = math.max(code, showing_faults(show, options)), "\n"
+      begin(options, found.name, gap)
+      code, gap = math.max(code, showing_faults(f, options)), "\n"
     else
       output.show_fault(("%s:%d: a function without a name is left out"):format(options.file, found.line))
     end
   end
+  if gap == "" then error(options.file .. ": no function with a loop has a name", 0) end
+  if options.rows then output.print("\n" .. loops_trial.summary(options.rows)) end
   return code
 end
 
@@ -224,8 +267,9 @@ end
 function command.run(options)
   command_line.library()
   if options.file == "-" then options.text = io.read "a" end
-  local is_of_one = options.name or options.arguments
-  return showing_faults(options.run and trial or is_of_one and show or show_all, options)
+  local f = options.run and trial or show
+  if options.name or options.arguments then return showing_faults(f, options) end
+  return showing_faults(function() return each_function(f, options) end, options)
 end
 
 return command

@@ -15,10 +15,15 @@ local COLUMNS = {
   { key = "launches", detail = true }, { key = "bytes", title = "bytes copied", detail = true },
   { key = "result", wrap = true },
 }
+local SUMMARY = {
+  { key = "name", title = "call 2, s" }, { key = "lua", title = "Lua" }, { key = "pays", title = "where it pays" },
+  { key = "device", title = "all on device" }, { key = "result", wrap = true },
+}
 local CALLS = 2 -- the first one analyses, and builds
 local LUA_HAS = { double = true, long = true } -- of the dtypes of buffers
 local MOST_ELEMENTS <const> = 1 << 26 -- of a table: 1 GiB
 local DEFAULT_FLOAT <const>, DEFAULT_INTEGER <const> = 1.5, 3 -- of numbers that are no bound and no subscript
+local AS_IN_LUA <const> = "as in Lua"
 local NUMBER_WORDS = { integer = "int", float = "float" }
 
 -- --- arguments ----------------------------------------------------------------------------
@@ -210,7 +215,7 @@ local function compare(expected, list, found)
 end
 
 local function difference_text(found)
-  if found.count == 0 then return "as in Lua" end
+  if found.count == 0 then return AS_IN_LUA end
   return ("%d elements differ, by %.2g at most"):format(found.count, found.largest)
 end
 
@@ -311,6 +316,14 @@ local function arguments_of(state)
   return rows
 end
 
+--- The times of the second calls in a row, and the result that is farthest from Lua's.
+local function summary_row(name, lines)
+  local row = { name = name, lua = lines[1].second, pays = lines[2].second, device = "", result = lines[2].result }
+  if lines[3] then row.device = lines[3].second end
+  if lines[3] and row.result == AS_IN_LUA then row.result = lines[3].result end
+  return row
+end
+
 --- Calls a function in Lua, compiled as profitability decides, and compiled with all parallel nests on the device.
 -- @tparam function fn
 -- @tparam table compiled of `loops.compile`
@@ -319,6 +332,7 @@ end
 -- `clcompute.loops.explain.presumption`
 -- @treturn string a table and, below it, where each nest ran
 -- @treturn boolean whether results differ that should not
+-- @treturn table the function's row for `summary`
 function loops_trial.run(fn, compiled, forced, request)
   local rows, presumed, device = arguments_of(compiled.state), request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
@@ -333,7 +347,14 @@ function loops_trial.run(fn, compiled, forced, request)
   end
   local arguments = output.fitted(arguments_text(rows, presumed.kinds, trial.values))
   return ("%s\non %s\n\n%s\n\n%s"):format(arguments, device.name, output.table(COLUMNS, lines),
-    output.fitted(remarks(allowed, compiled.state))), trial.has_failed
+    output.fitted(remarks(allowed, compiled.state))), trial.has_failed, summary_row(compiled.state.name, lines)
+end
+
+--- The second calls of functions, a row each.
+-- @tparam {table,...} rows of `run`, or with a `name` and a `result` alone
+-- @treturn string
+function loops_trial.summary(rows)
+  return output.table(SUMMARY, rows)
 end
 
 return loops_trial

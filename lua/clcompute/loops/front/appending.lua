@@ -60,7 +60,7 @@ local function need_cursor(self, array, parsed)
   if self.base ~= 1 then
     self:fail(parsed, "'%s' gets longer: that is taken from functions that count from 1", array.name)
   end
-  self.again(self.wanted.cursors, array.node)
+  self.again(self.wanted.cursors, array.node.offset, true)
 end
 
 --- Takes what counts the elements of tables for their cursors where they have none; a table that is filled as far as
@@ -156,6 +156,16 @@ function appending.append(self, array, parsed, value, into)
   step(self, array, parsed, into)
 end
 
+--- Refuses `t[#t + 1] = value` where the value appends to the table itself: Lua takes the length before.
+-- @tparam {table,...} list statements, from `first` on those of the value
+function appending.check_value(self, array, parsed, list, first)
+  for i = first, array.cursor and #list or 0 do
+    if walk.find({ list[i] }, function(node) return node.target and node.target.variable == array.cursor end) then
+      self:fail(parsed, "what is appended to '%s' appends to it, too: give it to a local before", array.name)
+    end
+  end
+end
+
 --- Adds the statements of `t[#t + 1] = { ... }`.
 -- @tparam table self
 -- @tparam table array that the function makes
@@ -174,17 +184,8 @@ function appending.append_row(self, array, parsed, into)
   for i = first, #into do
     if into[i].target and into[i].target.array == array then into[i].target.is_end = true end
   end
+  appending.check_value(self, array, parsed, into, first)
   step(self, array, parsed, into)
-end
-
---- Refuses `t[#t + 1] = value` where the value appends to the table itself: Lua takes the length before.
--- @tparam {table,...} list statements, from `first` on those of the value
-function appending.check_value(self, array, parsed, list, first)
-  for i = first, array.cursor and #list or 0 do
-    if walk.find({ list[i] }, function(node) return node.target and node.target.variable == array.cursor end) then
-      self:fail(parsed, "what is appended to '%s' appends to it, too: give it to a local before", array.name)
-    end
-  end
 end
 
 --- Notes where else a table is stored: what may count its elements, and which loop fills it from 1 on.

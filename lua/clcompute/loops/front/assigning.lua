@@ -21,7 +21,7 @@ local function target_of(self, target)
   end
   local variable = denotation.variable
   local is_number = variable.role == "parameter" and not inlining.is_indexed(self, self.statements, 1, target.name)
-  if is_number then self.again(self.wanted.locals, variable.node) end
+  if is_number then self.again(self.wanted.locals, variable.node.offset, true) end
   restrictions.assign(self.origin, variable, target)
   return self:node("name", target, { variable = denotation.variable })
 end
@@ -69,6 +69,20 @@ local function note_store(self, target, parsed)
   if array and array.is_made then appending.note(self, array, target.subscripts, parsed) end
 end
 
+--- Keeps where a target is before the statements of its value, from one on. Of a local that is a subscript, the Lua
+-- function that it is one of says whether it is read before these or behind.
+local function keep_place(self, target, into, first, parsed)
+  local subscripts = target.subscripts or {}
+  local written = table.move(subscripts, 1, #subscripts, 1, {})
+  self.resolver.keep(self, subscripts, into, first, parsed)
+  for d, subscript in ipairs(written) do
+    if subscript.kind == "name" and subscripts[d] ~= subscript then
+      self:fail(parsed, "'%s' says where to store, and this call changes it: give the value to a local before",
+        subscript.variable.name)
+    end
+  end
+end
+
 --- Whether an assignment gives a name a value from here on, in whatever way the function goes; but for the steps of a
 -- counter.
 local function is_straight(self, parsed)
@@ -97,7 +111,9 @@ function assigning.one(self, parsed, into)
   if is_placed(self, parsed) then return end
   local target = self:evaluating(nil, into, target_of, parsed.target)
   note_store(self, target, parsed)
+  local first = #into + 1
   local value = self.resolver.value(self, parsed.value, into)
+  keep_place(self, target, into, first, parsed)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
 
@@ -111,6 +127,15 @@ local function is_assigned(subscript, targets)
   return false
 end
 
+--- Whether the value of one of several targets may be another one once those behind it are assigned, or an error comes
+-- too late: of names there is nothing that is seen then.
+local function is_late(targets, i, value)
+  for j, target in ipairs(targets) do
+    if target.kind ~= "name" or j > i and walk.mentions(value, target.variable) then return true end
+  end
+  return false
+end
+
 --- Several at once: all values, and where they go, are known before the first is assigned.
 function assigning.several(self, parsed, into)
   local targets, values, is_grown = {}, {}, {}
@@ -120,9 +145,14 @@ function assigning.several(self, parsed, into)
     targets[i] = list or self:evaluating(nil, into, target_of, target)
     is_grown[list or targets[i]] = true
   end
-  for i, value in ipairs(parsed.values) do
-    local node = self.resolver.value(self, value, into)
-    values[i] = node.kind ~= "number" and self.resolver.kept(self, node, value, into) or node
+  local first = #into + 1
+  for i, node in ipairs(self.resolver.values(self, parsed.values, into, self.resolver.value)) do
+    local is_kept = node.kind ~= "number" and is_late(targets, i, node)
+    values[i] = is_kept and self.resolver.kept(self, node, parsed, into) or node
+  end
+  for _, target in ipairs(targets) do
+    if target.is_made then appending.check_value(self, target, parsed, into, first) end
+    keep_place(self, target, into, first, parsed)
   end
   for _, target in ipairs(targets) do
     for d, subscript in ipairs(target.subscripts or {}) do

@@ -295,11 +295,18 @@ end
 
 denotations.AGAIN = {} -- what is raised where all is to be resolved once more
 
---- Resolves all once more, with something known of a declaration: in a set of `wanted`.
-function Names.again(set, token)
-  assert(not set[token.offset], "known already")
-  set[token.offset] = true
+--- Resolves all once more, with something known of what stands at an offset of a text: in a table of `wanted`.
+function Names.again(known, offset, value)
+  assert(not known[offset], "known already")
+  known[offset] = value
   error(denotations.AGAIN, 0)
+end
+
+--- How many numbers functions of an origin return, by their offsets, where calls say so in them.
+function Names:counts(from)
+  local key, all = from.fn or from.text, self.wanted.counts
+  all[key] = all[key] or {}
+  return all[key]
 end
 
 --- A node at the place of a parsed one, or of the call that an inlined function stands for.
@@ -413,7 +420,7 @@ denotations.new_scope = new_scope
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam table wanted what is known of declarations, by the offsets of their names: `cursors`, tables that get one,
--- `locals`, parameters that are assigned
+-- `locals`, parameters that are assigned; and `counts`, of functions
 -- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
 -- what is known of where each is stored, `given`, where lengths are returned, `born`, which number variables have,
 -- `asked`, the bodies of functions that are being looked at, and what counts: `depth` of expressions, `nodes`, the

@@ -32,10 +32,26 @@ local function name_of(token)
   return ast.parsed("name", { name = token.text }, token)
 end
 
+--- Notes that an expression is the last one of a list: a call that is not in parentheses gives all its numbers.
+local function end_list(last, place)
+  if last.kind == "call" and place.text ~= "(" then last.takes = math.huge end
+end
+
+local function parse_values(c)
+  local values, place = {}, c:peek()
+  values[1] = parse_expression(c)
+  while c:accept "," do
+    place = c:peek()
+    values[#values + 1] = parse_expression(c)
+  end
+  end_list(values[#values], place)
+  return values
+end
+
 local function parse_arguments(c)
-  local opener, arguments = c:expect "(", {}
-  if c:accept ")" then return arguments end
-  repeat arguments[#arguments + 1] = parse_expression(c) until not c:accept ","
+  local opener = c:expect "("
+  if c:accept ")" then return {} end
+  local arguments = parse_values(c)
   c:expect(")", opener)
   return arguments
 end
@@ -92,13 +108,15 @@ end
 
 --- `{ 1, 2 }`, `{ { 1, 2 }, { 3, 4 } }`, `{}`.
 local function parse_table(c)
-  local opener, items = c:expect "{", {}
+  local opener, items, place = c:expect "{", {}, nil
   while not c:is "}" do
     if c:is "[" then c:fail "a table is a list here: numbers without keys" end
+    place = c:peek()
     items[#items + 1] = parse_expression(c)
     if c:is "=" then c:fail "a table is a list here: numbers without keys" end
     if not c:accept "," and not c:accept ";" then break end
   end
+  if place then end_list(items[#items], place) end
   c:expect("}", opener)
   return c:node("table", opener, { items = items })
 end
@@ -195,10 +213,13 @@ local function parse_names(c)
   return names
 end
 
-local function parse_values(c)
-  local values = {}
-  repeat values[#values + 1] = parse_expression(c) until not c:accept ","
-  return values
+--- Checks that there is a value for each place; a last call gives as many as there are places left.
+local function adjust(c, noun, places, values, first)
+  local last, left = values[#values], #places - #values + 1
+  if left < 1 or left > 1 and not last.takes then
+    c:fail(("every %s takes one value, here are %d for %d"):format(noun, #values, #places), first)
+  end
+  if last.takes then last.takes = left > 1 and left or nil end
 end
 
 local function parse_local(c)
@@ -212,9 +233,7 @@ local function parse_local(c)
   if not c:accept "=" then return c:node("local", first, { names = names, values = {} }) end
   if #names == 1 and c:accept "function" then return parse_inlined_function(c, first, names[1]) end
   local values = parse_values(c)
-  if #names ~= #values then
-    c:fail(("every local takes one value, here are %d for %d"):format(#values, #names), first)
-  end
+  adjust(c, "local", names, values, first)
   return c:node("local", first, { names = names, values = values })
 end
 
@@ -240,9 +259,7 @@ local function parse_assignment(c)
   if not c:is "=" then c:fail_expected "'='" end
   c:take()
   local values = parse_values(c)
-  if #values ~= #targets then
-    c:fail(("every target takes one value, here are %d for %d"):format(#values, #targets), first)
-  end
+  adjust(c, "target", targets, values, first)
   if #targets > 1 then return c:node("assigns", first, { targets = targets, values = values }) end
   return c:node("assign", first, { target = targets[1], value = values[1] })
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Puts functions in place of their calls: those of one expression as that expression, others as their statements
--- before the statement of the call, and a local for the number that they return.
+--- Puts functions in place of their calls: those of a `return` alone as its expressions, others as their statements
+-- before the statement of the call, and locals for the numbers that they return.
 
 local affine = require("clcompute.loops.tree").affine
 local appending = require "clcompute.loops.front.appending"
@@ -17,16 +17,23 @@ local MOST_VARIABLES = 100 -- then arguments get no locals any more: Lua has 200
 
 -- --- what a function is --------------------------------------------------------------------
 
---- The statements of a function without jumps, and how many numbers it returns; and its value, if it is but one
--- expression.
+--- The statements of a function without jumps, and how many numbers it returns, if that is known; and its values, if
+-- it is but a `return`.
 local function body_of(denotation)
   if not denotation.body then
     local body, count = jumps.structured(denotation.holder.origin, denotation.parsed)
     denotation.body, denotation.count = body, count
-    local is_expression = #body == 1 and body[1].kind == "give" and count == 1
-    denotation.value = is_expression and body[1].values[1] or nil
+    denotation.values = #body == 1 and body[1].kind == "give" and body[1].values or nil
   end
   return denotation
+end
+
+--- How many numbers a function returns; nil where a call says so that has not been resolved.
+-- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table denotation of an inlined function
+-- @treturn ?integer
+function inlining.count(self, denotation)
+  return body_of(denotation).count or self:counts(denotation.holder.origin)[denotation.parsed.offset]
 end
 
 --- Counts where a part of a parsed function names a parameter, and notes whether it does so for an array, or assigns
@@ -162,9 +169,9 @@ local function local_of(self, into, name, at, value)
   return variable
 end
 
---- What a parameter of a function of one expression denotes: its argument where it stands, or a local with its value.
-local function denotation_of(self, parameter, parsed, value)
-  local uses = count(value, parameter.text, { count = 0 })
+--- What a parameter of a function of expressions denotes: its argument where it stands, or a local with its value.
+local function denotation_of(self, parameter, parsed, values)
+  local uses = count(values, parameter.text, { count = 0 })
   if uses.count == 1 or uses.is_array or is_name(self, parsed) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
   if not self.before or self.count >= MOST_VARIABLES then return in_place(self, parsed) end
@@ -205,13 +212,33 @@ local function within(self, parsed, denotation, calls, scope, f, ...)
   return self:within({ scope = scope, holder = denotation.holder, site = self.site or parsed, calls = calls }, f, ...)
 end
 
---- The value of a function of one expression.
-local function expression_of(self, parsed, denotation)
+--- Whether Lua raises no error where it computes a value.
+local function is_silent(node)
+  if node.kind ~= "index" then return PLAIN[node.kind] or affine.of(node) ~= nil end
+  for _, subscript in ipairs(node.subscripts) do
+    if not is_silent(subscript) then return false end
+  end
+  return true
+end
+
+--- The first values of a list; others are computed if Lua may raise an error there.
+local function taken(self, values, takes, parsed, into)
+  local list = table.move(values, 1, math.min(takes, #values), 1, {})
+  for i = #list + 1, #values do
+    if not is_silent(values[i]) then local_of(self, into, "unused", parsed, values[i]) end
+  end
+  return list
+end
+
+--- The values of a function of expressions.
+local function expressions_of(self, parsed, denotation, arguments, takes)
   local calls, scope = entered(self, parsed, denotation), denotations.new_scope(denotation.scope)
   for i, parameter in ipairs(denotation.parameters) do
-    scope.names[parameter.text] = denotation_of(self, parameter, parsed.arguments[i], denotation.value)
+    scope.names[parameter.text] = denotation_of(self, parameter, arguments[i], denotation.values)
   end
-  return within(self, parsed, denotation, calls, scope, self.resolver.expression, denotation.value)
+  if #denotation.values == 1 and self.whole == parsed then self.whole = denotation.values[1] end
+  local values = within(self, parsed, denotation, calls, scope, self.resolver.list, denotation.values)
+  return taken(self, values, takes, parsed, self.place)
 end
 
 --- Whether statements change something from outside, but for some variables of their function.
@@ -245,19 +272,22 @@ local function is_given_last(body)
   return gives == 1 and body[#body].kind == "give"
 end
 
---- Adds the statements of a function; returns the local with the number that it returns, or nil.
-local function statements_of(self, parsed, denotation)
+--- Adds the statements of a function; returns the first of the numbers that it returns.
+local function statements_of(self, parsed, denotation, arguments, takes)
   local into, calls = self.place, entered(self, parsed, denotation)
   local scope, own = denotations.new_scope(denotation.scope), {}
   for i, parameter in ipairs(denotation.parameters) do
-    local denoted = owned(self, parameter, parsed.arguments[i], denotation)
+    local denoted = owned(self, parameter, arguments[i], denotation)
     scope.names[parameter.text] = denoted
     if denoted.variable then own[denoted.variable] = true end
   end
-  local is_single = is_given_last(denotation.body)
-  local result = not is_single and denotation.count > 0 and add_blank(self, parsed) or nil
-  if result then own[result] = true end
-  local around, results = self.results, { result, is_single = is_single }
+  local results = { holder = denotation.holder, parsed = denotation.parsed, count = inlining.count(self, denotation),
+    takes = takes, is_single = is_given_last(denotation.body) }
+  for i = 1, results.is_single and 0 or math.min(takes, results.count or 0) do
+    results[i] = add_blank(self, parsed)
+    own[results[i]] = true
+  end
+  local around = self.results
   self.results = results
   local body = within(self, parsed, denotation, calls, scope, self.resolver.block, denotation.body)
   self.results = around
@@ -265,45 +295,53 @@ local function statements_of(self, parsed, denotation)
   if self.whole ~= parsed and has_effects(body, own) then
     self:fail(parsed, "'%s' changes arrays or locals: its call is a statement, or all of a value", denotation.name)
   end
-  return results[1]
+  local values = {}
+  for i, result in ipairs(results) do values[i] = self:node("name", parsed, { variable = result }) end
+  return values
 end
 
---- Checks that there is a place for a function's statements.
-local function check_place(self, parsed, denotation)
-  if self.place then return end
-  self:fail(parsed, "'%s' has statements: give its value to a local before, not behind 'and', 'or' or 'elseif'",
-    denotation.name)
+--- Notes how many numbers a function returns, and resolves all once more.
+local function note_count(self, fn, number)
+  self.again(self:counts(fn.holder.origin), fn.parsed.offset, number)
 end
 
---- The value of an inlined function with its parameters bound to the arguments of a call, whose number is right.
+--- Checks that there is a place for a function's statements and numbers.
+local function check_place(self, parsed, denotation, number)
+  if self.place or denotation.values and number == 1 then return end
+  local what = denotation.values and ("returns %d numbers: give them to locals"):format(number)
+    or "has statements: give its value to a local"
+  self:fail(parsed, "'%s' %s before, not behind 'and', 'or' or 'elseif'", denotation.name, what)
+end
+
+--- Checks that a function returns as many numbers as are needed.
+function inlining.check_count(self, parsed, name, number, needed)
+  if number >= needed then return end
+  self:fail(parsed, "'%s' returns %d number%s, and %s needed here", name, number, number == 1 and "" or "s",
+    needed == 1 and "one is" or needed .. " are")
+end
+
+--- The first values of an inlined function with its parameters bound to the arguments of a call, whose number is right.
 -- @tparam table self of `denotations.names`
 -- @tparam table parsed the call
 -- @tparam table denotation of its function
--- @treturn table
-function inlining.value(self, parsed, denotation)
-  body_of(denotation)
-  if denotation.value then return expression_of(self, parsed, denotation) end
-  if denotation.count ~= 1 then
-    self:fail(parsed, "'%s' returns %d numbers, and one is needed here", denotation.name, denotation.count)
+-- @tparam {table,...} arguments parsed
+-- @tparam number takes how many; huge: all
+-- @treturn {table,...}
+function inlining.values(self, parsed, denotation, arguments, takes)
+  local number = inlining.count(self, denotation)
+  local add = denotation.values and expressions_of or statements_of
+  if not number then
+    note_count(self, denotation, #self:evaluating({}, {}, add, parsed, denotation, arguments, math.huge))
   end
-  check_place(self, parsed, denotation)
-  return self:node("name", parsed, { variable = statements_of(self, parsed, denotation) })
-end
-
---- Adds the statements of an inlined function whose call is a statement.
-function inlining.perform(self, parsed, denotation)
-  body_of(denotation)
-  if denotation.value then return expression_of(self, parsed, denotation) end
-  if denotation.count > 1 then
-    self:fail(parsed, "'%s' returns %d numbers: one is accepted", denotation.name, denotation.count)
-  end
-  statements_of(self, parsed, denotation)
+  if takes < math.huge then inlining.check_count(self, parsed, denotation.name, number, takes) end
+  check_place(self, parsed, denotation, number)
+  return add(self, parsed, denotation, arguments, takes)
 end
 
 --- The number of an array among those that a `return` of the whole function may give in one place; nil where it gives a
 -- number.
 local function array_number(self, parsed, result)
-  local array = self.results.kinds and parsed.kind == "name" and inlining.array_of(self, parsed.name)
+  local array = parsed.kind == "name" and inlining.array_of(self, parsed.name)
   if not array then return nil end
   result.arrays = result.arrays or {}
   for i, known in ipairs(result.arrays) do
@@ -313,35 +351,62 @@ local function array_number(self, parsed, result)
   return #result.arrays
 end
 
---- What a `return` gives in one place: a value, or the number of an array.
-local function given(self, parsed, result, into)
-  local number = array_number(self, parsed, result)
+--- Notes whether the whole function returns an array or a number in one place, as every other `return` does.
+local function note_kind(self, result, kind, parsed)
   local kinds = self.results.kinds
-  local kind = number and "array" or "number"
-  if kinds and kinds[result] and kinds[result] ~= kind then
+  if kinds[result] and kinds[result] ~= kind then
     self:fail(parsed, "every 'return' gives an array in this place, or every one a number")
   end
-  if kinds then kinds[result] = kind end
+  kinds[result] = kind
+end
+
+--- What a `return` of the whole function gives in one place: a value, or the number of an array.
+local function given(self, parsed, result, into)
+  local number = array_number(self, parsed, result)
+  note_kind(self, result, number and "array" or "number", parsed)
   if number then appending.give(self, result.arrays[number], parsed, into) end
   return number and self:node("number", parsed, { value = number }) or self.resolver.value(self, parsed, into)
 end
 
---- Adds what a `return` gives: to the locals, or the arrays of one element, that stand for it.
+--- Adds what a `return` gives to the arrays of one element that stand for what the whole function returns.
+local function give_results(self, parsed, into)
+  local results = self.results
+  local values = self.resolver.values(self, parsed.values, into, function(_, value, _, i)
+    return given(self, value, results[i], into)
+  end)
+  jumps.check_count(self, parsed, #values, #results)
+  for i, value in ipairs(values) do
+    local written = parsed.values[math.min(i, #parsed.values)]
+    if written.takes then note_kind(self, results[i], "number", written) end
+    local target = ast.node("index", { array = results[i], subscripts = {
+      ast.node("number", { value = self.base }, parsed) } }, parsed)
+    into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
+  end
+end
+
+--- Adds what a `return` gives to the locals that stand for the numbers of an inlined function.
+local function give_locals(self, parsed, into)
+  local results = self.results
+  local values = self.resolver.values(self, parsed.values, into, self.resolver.value)
+  jumps.check_count(self, parsed, #values, results.count)
+  for i, value in ipairs(taken(self, values, results.takes, parsed, into)) do
+    if results.is_single then
+      results[i] = local_of(self, into, "result", parsed, value)
+    else
+      local target = self:node("name", parsed, { variable = results[i] })
+      into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
+    end
+  end
+end
+
+--- Adds what a `return` gives. How many numbers the function returns has to be known.
 -- @tparam table self
 -- @tparam table parsed the node `give`
 -- @tparam {table,...} into statements
 function inlining.give(self, parsed, into)
-  local values = {}
-  for i, value in ipairs(parsed.values) do values[i] = given(self, value, self.results[i], into) end
-  if self.results.is_single then
-    self.results[1] = local_of(self, into, "result", parsed, values[1])
-    return
-  end
-  for i, result in ipairs(self.results) do
-    local target = result.role == "array" and ast.node("index", { array = result, subscripts = {
-      ast.node("number", { value = self.base }, parsed) } }, parsed) or self:node("name", parsed, { variable = result })
-    into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
-  end
+  local results, last = self.results, #parsed.values
+  if not results.count then note_count(self, results, last - 1 + self.resolver.count(self, parsed.values[last])) end
+  return (results.takes and give_locals or give_results)(self, parsed, into)
 end
 
 return inlining

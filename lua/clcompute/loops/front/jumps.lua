@@ -61,6 +61,16 @@ local function none_made(labels, at)
   return ast.parsed("unary", { op = "not", operand = any }, at)
 end
 
+--- Checks that a `return` gives as many numbers as another one.
+-- @tparam table self with `fail`
+-- @tparam table node
+-- @tparam integer count
+-- @tparam integer before
+function jumps.check_count(self, node, count, before)
+  if count == before then return end
+  self:fail(node, "every 'return' of a function gives as many numbers: here are %d, and %d before", count, before)
+end
+
 -- --- labels --------------------------------------------------------------------------------
 
 function Jumps:fail(node, message, ...)
@@ -123,10 +133,12 @@ end
 STATEMENTS["goto"] = function(self, node) return leave(self, self:label(node), {}, node) end
 
 STATEMENTS["return"] = function(self, node)
-  self.values = self.values or #node.values
-  if #node.values ~= self.values then
-    self:fail(node, "every 'return' of a function gives as many numbers: here are %d, and %d before", #node.values,
-      self.values)
+  local last = node.values[#node.values]
+  if last and last.takes and last.callee.kind == "name" then
+    self.is_open = true
+  else
+    self.values = self.values or #node.values
+    jumps.check_count(self, node, #node.values, self.values)
   end
   local into = {}
   if #node.values > 0 then into[1] = ast.parsed("give", { values = node.values }, node) end
@@ -261,7 +273,7 @@ end
 -- @tparam table origin for failures
 -- @tparam table parsed the function
 -- @treturn {table,...} parsed statements
--- @treturn integer how many numbers it returns
+-- @treturn ?integer how many numbers it returns; nil where each `return` ends with a call of a function
 function jumps.structured(origin, parsed)
   local self = setmetatable({ origin = origin, flags = {}, count = 0 }, Jumps)
   local result, always
@@ -272,10 +284,10 @@ function jumps.structured(origin, parsed)
     result, _, always = self:block(parsed.body)
     if exit.flag then declare(result, exit) end
   until not self.is_stale
-  if not always and (self.values or 0) > 0 then
+  if not always and ((self.values or 0) > 0 or self.is_open) then
     self:fail(parsed, "every way through a function that returns numbers ends with 'return'")
   end
-  return result, self.values or 0
+  return result, self.values or not self.is_open and 0 or nil
 end
 
 return jumps

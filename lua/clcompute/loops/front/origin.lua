@@ -230,8 +230,11 @@ function origin.with_loops(tokens)
   return select(origin.functions(tokens), function(found) return is_outermost(found) and has_loop(tokens, found) end)
 end
 
-local function has_name(found, name)
-  return found.name and (found.name == name or found.name:match "[^.:]*$" == name)
+--- The functions of a name, or those whose last word it is.
+local function with_name(list, name)
+  local chosen = select(list, function(found) return found.name == name end)
+  if #chosen > 0 then return chosen end
+  return select(list, function(found) return found.name and found.name:match "[^.:]*$" == name end)
 end
 
 local function names_of(list)
@@ -242,7 +245,7 @@ end
 
 local function choose_by_name(from, tokens, list)
   list = select(list, is_outermost)
-  local chosen = select(list, function(found) return has_name(found, from.name) end)
+  local chosen = with_name(list, from.name)
   if #chosen == 0 then
     failure.raise(from, tokens[1], ("no function '%s'; there are: %s"):format(from.name, names_of(list)))
   elseif #chosen > 1 then
@@ -252,8 +255,10 @@ local function choose_by_name(from, tokens, list)
   return chosen[1]
 end
 
+--- The outermost function of a text that has but one, or but one with a loop.
 local function choose_only(from, tokens, list)
-  local chosen = select(list, is_outermost)
+  local chosen, looped = select(list, is_outermost), origin.with_loops(tokens)
+  if #looped == 1 then return looped[1] end
   if #chosen == 0 then failure.raise(from, tokens[1], "no function is here") end
   if #chosen > 1 then
     failure.raise(from, tokens[chosen[2].first],

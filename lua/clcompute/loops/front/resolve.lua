@@ -41,9 +41,15 @@ local function resolve_expression(self, parsed)
   return result
 end
 
+local call_values
+
+--- The values of a list, of which a last call may give several.
 local function resolve_list(self, list)
   local resolved = {}
-  for i, parsed in ipairs(list) do resolved[i] = resolve_expression(self, parsed) end
+  for i, parsed in ipairs(list) do
+    local own = parsed.takes and call_values(self, parsed, parsed.takes) or { resolve_expression(self, parsed) }
+    table.move(own, 1, #own, i, resolved)
+  end
   return resolved
 end
 
@@ -163,40 +169,122 @@ local function arguments_expected(least, most)
   return most == math.huge and ("at least %d argument"):format(least) or ("%d argument%s"):format(most, plural)
 end
 
-local function check_arguments(self, parsed, name, least, most)
-  local count = #parsed.arguments
+local function check_arguments(self, parsed, name, count, least, most)
   if count < least or count > most then
     self:fail(parsed, "'%s' takes %s here, got %d", name, arguments_expected(least, most), count)
   end
 end
 
-function EXPRESSIONS.call(self, parsed)
-  local callee = parsed.callee
-  local name = callee.field and callee.name .. "." .. callee.field or callee.name
-  local denotation = self:denote(callee)
-  if denotation.tag == "inlined" then
-    check_arguments(self, parsed, denotation.name, #denotation.parameters, #denotation.parameters)
-    return inlining.value(self, parsed, denotation)
+local function name_of(callee)
+  return callee.field and callee.name .. "." .. callee.field or callee.name
+end
+
+--- How many numbers a call gives.
+local function count_of(self, parsed)
+  local denotation = self:denote(parsed.callee)
+  if denotation.tag ~= "inlined" then return 1 end
+  return inlining.count(self, denotation) or #call_values(self, parsed, math.huge)
+end
+
+local kept
+
+--- The arguments of a call: a last one that is a call of several numbers has become locals, whose names none in the
+-- source is.
+local function arguments_of(self, parsed)
+  local list, last = parsed.arguments, parsed.arguments[#parsed.arguments]
+  if not last or not last.takes or count_of(self, last) == 1 then return list end
+  list = table.move(list, 1, #list - 1, 1, {})
+  for _, value in ipairs(call_values(self, last, math.huge)) do
+    local name = ("value %d"):format(self.count)
+    self:bind(name, { tag = "variable", variable = kept(self, value, last, self.place).variable })
+    list[#list + 1] = ast.parsed("name", { name = name }, last)
   end
-  if denotation.tag == "function" then
-    local takes = denotations.FUNCTIONS[denotation.name]
-    check_arguments(self, parsed, name, takes.least, takes.most)
-    return self:node("call", parsed, { name = denotation.name, arguments = resolve_list(self, parsed.arguments) })
+  return list
+end
+
+--- The values of a call, as many as are taken.
+function call_values(self, parsed, takes)
+  local callee = parsed.callee
+  local name, denotation = name_of(callee), self:denote(callee)
+  if denotation.tag == "inlined" then
+    local arguments, count = arguments_of(self, parsed), #denotation.parameters
+    check_arguments(self, parsed, denotation.name, #arguments, count, count)
+    return inlining.values(self, parsed, denotation, arguments, takes)
+  elseif denotation.tag == "function" then
+    local arguments, expected = resolve_list(self, parsed.arguments), denotations.FUNCTIONS[denotation.name]
+    check_arguments(self, parsed, name, #arguments, expected.least, expected.most)
+    if takes < math.huge then inlining.check_count(self, parsed, name, 1, takes) end
+    return { self:node("call", parsed, { name = denotation.name, arguments = arguments }) }
   elseif denotation.tag == "refused" then
     self:fail(callee, "unknown call '%s': %s", name, denotation.reason)
   end
   self:fail(callee, "unknown call '%s': functions of math and local functions are accepted", name)
 end
 
+--- A call of which one number is taken; in a list that holds no more, it has to be the only one.
+function EXPRESSIONS.call(self, parsed)
+  local count = parsed.takes and count_of(self, parsed) or 1
+  if count > 1 then
+    self:fail(parsed, "'%s' returns %d numbers, and one is needed here", name_of(parsed.callee), count)
+  end
+  return call_values(self, parsed, 1)[1]
+end
+
 -- --- statements ----------------------------------------------------------------------------
 
---- Resolves an expression that is evaluated each time right behind the statements of a list.
-local function value_of(self, parsed, into)
+--- Resolves by f what is evaluated each time right behind the statements of a list.
+local function resolve_whole(self, f, parsed, into, ...)
   local around = self.whole
   self.whole = parsed
-  local value = self:evaluating(into, into, resolve_expression, parsed)
+  local value = self:evaluating(into, into, f, parsed, ...)
   self.whole = around
   return value
+end
+
+--- The value of an expression there.
+local function value_of(self, parsed, into)
+  return resolve_whole(self, resolve_expression, parsed, into)
+end
+
+--- Whether a value may be another one behind statements with some uses.
+local function may_change(node, uses)
+  local assigned, writes = walk.set(uses.assigned), walk.set(uses.writes)
+  return walk.find({ node }, function(part) return assigned[part.variable] or writes[part.array] end) ~= nil
+end
+
+--- Keeps values in locals, before statements of a list from one on that may change them.
+-- @tparam table self
+-- @tparam {table,...} values resolved
+-- @tparam {table,...} into statements
+-- @tparam integer first
+-- @tparam table parsed what the statements are of
+local function keep(self, values, into, first, parsed)
+  local uses = walk.uses(table.move(into, first, #into, 1, {}))
+  if #uses.assigned + #uses.writes == 0 then return end
+  for i, value in ipairs(values) do
+    if value.kind == "table" and #value.items > 0 then
+      self:fail(parsed, "this call changes what may be in the table before it: write two statements")
+    elseif value.kind and value.kind ~= "table" and may_change(value, uses) then
+      local own = {}
+      values[i] = kept(self, value, parsed, own)
+      table.insert(into, first, own[1])
+      first = first + 1
+    end
+  end
+end
+
+--- The values of a list, one after the other, each as it is before statements that follow: those of `one`, and all that
+-- a last call gives.
+local function values_of(self, list, into, one)
+  local values = {}
+  for i, parsed in ipairs(list) do
+    local first = #into + 1
+    local own = parsed.takes and resolve_whole(self, call_values, parsed, into, parsed.takes)
+      or { one(self, parsed, into, i) }
+    keep(self, values, into, first, parsed)
+    table.move(own, 1, #own, i, values)
+  end
+  return values
 end
 
 local STATEMENTS = {}
@@ -286,12 +374,11 @@ STATEMENTS["local"] = function(self, parsed, into)
     for _, token in ipairs(parsed.names) do declare_blank(self, token, into) end
     return
   end
-  local values = {}
-  for i, value in ipairs(parsed.values) do
+  local values = values_of(self, parsed.values, into, function(_, value, _, i)
     local is_row = value.kind == "index" and inlining.is_indexed(self, block, behind, parsed.names[i].text)
-    values[i] = value.kind == "table" and value or is_row and row_of(self, value, into)
+    return value.kind == "table" and value or is_row and row_of(self, value, into)
       or alias(self, value, parsed.names[i].text, block, behind) or value_of(self, value, into)
-  end
+  end)
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.kind == "table" then
@@ -317,7 +404,7 @@ function STATEMENTS.define(self, parsed)
 end
 
 --- A local with a value, as a name.
-local function kept(self, value, at, into)
+function kept(self, value, at, into)
   local variable = self:variable("value", { role = "local", node = at, definition = value })
   into[#into + 1] = self:node("local", at, { variable = variable, value = value })
   return self:node("name", at, { variable = variable })
@@ -351,11 +438,7 @@ function STATEMENTS.perform(self, parsed, into)
     self:fail(parsed, "a call is not a statement here: functions of math only give a value; others are called before "
       .. "or behind the compiled function")
   end
-  check_arguments(self, call, denotation.name, #denotation.parameters, #denotation.parameters)
-  local around = self.whole
-  self.whole = call
-  self:evaluating(into, into, inlining.perform, call, denotation)
-  self.whole = around
+  resolve_whole(self, call_values, call, into, 0)
 end
 
 STATEMENTS.give, STATEMENTS.assign, STATEMENTS.assigns = inlining.give, assigning.one, assigning.several
@@ -395,8 +478,7 @@ local function add_loop(self, parsed, fields, into, declare)
 end
 
 STATEMENTS["for"] = function(self, parsed, into)
-  local from, to = value_of(self, parsed.from, into), value_of(self, parsed.to, into)
-  local pace = parsed.pace and value_of(self, parsed.pace, into)
+  local from, to, pace = table.unpack(values_of(self, { parsed.from, parsed.to, parsed.pace }, into, value_of))
   add_loop(self, parsed, { from = from, to = to, step = parsed.step, pace = pace }, into, function()
     return self:declare(parsed.name, { role = "loop" })
   end)
@@ -430,8 +512,9 @@ end
 
 -- --- the function ----------------------------------------------------------------------------
 
-local RESOLVER = { expression = resolve_expression, block = resolve_block, value = value_of, copied = copied,
-  indexed = indexed, fill = made_tables.fill, array_of = array_of, row_at = row_at, kept = kept }
+local RESOLVER = { expression = resolve_expression, list = resolve_list, block = resolve_block, value = value_of,
+  values = values_of, keep = keep, count = count_of, copied = copied, indexed = indexed, fill = made_tables.fill,
+  array_of = array_of, row_at = row_at, kept = kept }
 
 --- An array of one element for each number that the function returns.
 local function results_of(self, parsed, count)
@@ -489,7 +572,9 @@ local function resolve_once(parsed, base, wanted)
   local parameters = declare_parameters(self, parsed, body)
   local statements, count = jumps.structured(parsed.origin, parsed)
   self.statements = statements
-  self.results = results_of(self, parsed, count)
+  count = count or self:counts(parsed.origin)[parsed.offset]
+  self.results = results_of(self, parsed, count or 0)
+  self.results.holder, self.results.parsed, self.results.count = self.holder, parsed, count
   self.results.kinds = {} -- of the results so far, "array" or "number"
   self.ends = true
   local resolved = resolve_block(self, statements)
@@ -509,7 +594,7 @@ end
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
 function resolve.run(parsed, base)
-  local wanted = { cursors = {}, locals = {} }
+  local wanted = { cursors = {}, locals = {}, counts = {} }
   while true do
     local ok, result = pcall(resolve_once, parsed, base or 1, wanted)
     if ok then return result end

@@ -30,7 +30,7 @@ end
 
 --- Whether a statement exchanges two names.
 local function is_exchange(node)
-  return node.kind == "assigns" and #node.targets == 2 and node.targets[1].kind == "name"
+  return node.kind == "assigns" and #node.targets == 2 and #node.values == 2 and node.targets[1].kind == "name"
     and node.targets[2].kind == "name" and is_name(node.values[1], node.targets[2].name)
     and is_name(node.values[2], node.targets[1].name)
 end

@@ -37,7 +37,8 @@ local PARSED = all_with(PLACE, {
   field = { { "name", "string", "grammar" }, { "field", "string", "grammar", "of math" } },
   index = { { "name", "string", "grammar" }, { "subscripts", "nodes", "grammar" } },
   length = { { "operand", "node", "grammar", "a name or an index" } },
-  call = { { "callee", "node", "grammar", "a name or a field" }, { "arguments", "nodes", "grammar" } },
+  call = { { "callee", "node", "grammar", "a name or a field" }, { "arguments", "nodes", "grammar" },
+    { "takes", "number?", "grammar", "how many of its numbers are taken: the first one, unless given; huge: all" } },
   unary = { { "op", "string", "grammar" }, { "operand", "node", "grammar" } },
   binary = { { "op", "string", "grammar" }, { "left", "node", "grammar" }, { "right", "node", "grammar" } },
 
