@@ -26,10 +26,6 @@ typedef struct {
 /* The budget is a number of isl's operations; 0 stands for no limit. */
 void clc_begin(clc_Analysis *a, unsigned long budget);
 
-/* The set or map that a string describes; NULL where isl does not understand it. */
-isl_set *clc_toset(clc_Analysis *a, const char *text);
-isl_map *clc_tomap(clc_Analysis *a, const char *text);
-
 /* States a failure of our own; the first one counts. */
 void clc_fail(clc_Analysis *a, const char *message);
 
@@ -57,6 +53,12 @@ clc_Texts *clc_newtexts(lua_State *L, size_t n);
 void clc_settext(lua_State *L, const char *key, const char *text);
 
 void clc_openanalysis(lua_State *L);
+
+/* --- sets and maps from strings (reading.c) --- */
+
+/* The set or map that a string describes; NULL where isl does not understand it. */
+isl_set *clc_toset(clc_Analysis *a, const char *text);
+isl_map *clc_tomap(clc_Analysis *a, const char *text);
 
 /* --- its argument: one table of strings, numbers and lists of such tables (input.c) --- */
 
