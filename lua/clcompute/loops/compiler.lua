@@ -75,7 +75,8 @@ local function scop(unit)
 end
 
 local function dependences(unit)
-  local _, reason = analysis.dependences.analyse(unit.scop)
+  unit.examples = unit.examples or {}
+  local _, reason = analysis.dependences.analyse(unit.scop, nil, unit.examples)
   unit.given_up = reason
 end
 

@@ -32,17 +32,31 @@ local function rows(list, number_of)
   return result
 end
 
+--- A text that is the same for the same accesses: what isl says of them depends on nothing else.
+local function key_of(accesses)
+  local parts = {}
+  for i, access in ipairs(accesses) do
+    parts[i] = ("%s %s %s %s"):format(access.array, access.write, table.concat(access.loops, ","), access.map)
+  end
+  return table.concat(parts, "\n")
+end
+
 --- Sets `parallel` of every loop, and `carried`: for each array and kind of dependence between its passes one example
 -- `{ array=variable, kind="flow"|"anti"|"output", from=access, to=access }`, where `from` happens in an earlier pass.
 -- `parallel` is set again by scattered_updates.lua (atomic sums), and by compiler.lua where `bounds` gives up.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam ?integer budget in isl's operations
+-- @tparam ?table known keeps what isl said: passes that change loops for nothing ask the same once more
 -- @treturn ?boolean true; or nil where the budget is exceeded, and then no loop is parallel
 -- @treturn ?string the reason
-function dependences.analyse(scop, budget)
+function dependences.analyse(scop, budget, known)
   local poly = require "clcompute.poly"
   local list, number_of = all_accesses(scop), numbers(scop.loops)
-  local examples, reason = poly.dependences { accesses = rows(list, number_of), budget = budget }
+  local accesses = rows(list, number_of)
+  local key = known and key_of(accesses)
+  local examples, reason = known and known[key], nil
+  if not examples then examples, reason = poly.dependences { accesses = accesses, budget = budget } end
+  if known then known[key] = examples end
   for _, loop in ipairs(scop.loops) do loop.parallel, loop.carried = examples ~= nil, {} end
   if not examples then return nil, reason end
   for _, example in ipairs(examples) do
