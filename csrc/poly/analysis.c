@@ -52,6 +52,7 @@ void clc_giveup(clc_Analysis *a, const char *message) {
 
 int clc_end(lua_State *L, clc_Analysis *a) {
   clc_isfine(a);
+  for (int i = 0; i < a->parts; i++) isl_set_free(a->part[i].set);
   if (a->ctx != NULL) {
     isl_ctx_reset_error(a->ctx);
     isl_options_set_on_error(a->ctx, ISL_ON_ERROR_WARN); /* it says so when objects are left */

@@ -12,6 +12,20 @@
 
 /* --- one analysis: a context with a budget, and what went wrong in words (analysis.c) --- */
 
+#define CLC_PARTS 32
+
+/* A part of a string. */
+typedef struct {
+  const char *start;
+  size_t length;
+} clc_Span;
+
+/* A condition on the tuple of a string's beginning, and its set. */
+typedef struct {
+  clc_Span domain, conjunct;
+  isl_set *set;
+} clc_Part;
+
 /*
  * Between clc_begin and clc_end nothing of Lua may be called: an error would jump over isl's
  * objects. So all strings are read before, results are kept in clc_Texts or other Lua memory,
@@ -19,6 +33,8 @@
  */
 typedef struct {
   isl_ctx *ctx;
+  int parts;
+  clc_Part part[CLC_PARTS]; /* that were read (reading.c) */
   enum isl_error error;
   char message[400];
 } clc_Analysis;

@@ -3,7 +3,8 @@
  * Sets and maps from their texts. isl's own reader takes longer for a text than most analyses of
  * the set, as it makes a set of each comparison and intersects them. So what is plain is read here:
  * one tuple or two, and comparisons of sums of names that are joined by `and`, which are rows of a
- * matrix. isl reads all else, and says what is wrong.
+ * matrix. Another part of such a conjunction is read by isl, once for all accesses of a statement.
+ * isl reads all else, and says what is wrong.
  */
 #include "poly.h"
 
@@ -20,6 +21,8 @@
 #define MAX_ROWS 96
 #define MAX_NAME 64
 #define MAX_NESTING 50
+#define MAX_OTHERS 8
+#define MAX_OTHER 2000 /* bytes of such a part, with parameters and tuple */
 
 /* A sum: the constant, then the coefficients of the parameters and dimensions. */
 typedef struct {
@@ -35,6 +38,8 @@ typedef struct {
   char name[MAX_DIMS][MAX_NAME]; /* "": of a dimension that is a sum */
   int equalities, inequalities;
   Sum equality[MAX_ROWS], inequality[MAX_ROWS]; /* sums that are 0, and that are not negative */
+  int others;
+  clc_Span domain, other[MAX_OTHERS]; /* up to the first tuple's end; conjuncts that isl reads */
 } Text;
 
 /* --- words: all functions return 0 where a text is not plain --- */
@@ -223,10 +228,10 @@ static int take_parenthesis(Text *t) {
 
 /* What does not hold must be one inequality. */
 static int take_opposite(Text *t) {
-  const int equalities = t->equalities, inequalities = t->inequalities;
+  const int rows = t->equalities + t->inequalities + t->others, inequalities = t->inequalities;
   const Sum none = {{0}};
-  if (!take_parenthesis(t) || t->equalities > equalities || t->inequalities != inequalities + 1)
-    return 0;
+  if (!take_parenthesis(t) || t->inequalities != inequalities + 1) return 0;
+  if (t->equalities + t->inequalities + t->others != rows + 1) return 0;
   const Sum held = t->inequality[--t->inequalities];
   return add_inequality(t, &none, &held, 1);
 }
@@ -236,11 +241,58 @@ static int add_falsehood(Text *t) {
   return add_inequality(t, &none, &none, 1);
 }
 
-static int take_conjunct(Text *t) {
+static int is_word_next(Text *t, const char *word) {
+  return word_length(t) == strlen(word) && strncasecmp(t->next, word, strlen(word)) == 0;
+}
+
+static int take_plain(Text *t) {
   if (take_word(t, "true")) return 1;
   if (take_word(t, "false")) return add_falsehood(t);
   if (take_word(t, "not")) return take_opposite(t);
   return peek(t) == '(' && is_formula(t) ? take_parenthesis(t) : take_comparisons(t);
+}
+
+/* Whether what comes next may be in a conjunct of the first tuple's dimensions. What `or` joins is
+   none, unless it is in parentheses. */
+static int is_of_domain(Text *t, int depth) {
+  char word[MAX_NAME];
+  const char *start = t->next;
+  if (strchr("|#", *start) != NULL || strncmp(start, "=>", 2) == 0 || (unsigned char)*start > 127)
+    return 0;
+  const int is_name = take_name(t, word);
+  t->next = start;
+  if (is_name) return find_name(t, word) < t->parameters + t->first;
+  return depth > 0 || word_length(t) == 0 || !(is_word_next(t, "or") || is_word_next(t, "implies"));
+}
+
+/* Takes a conjunct that is not plain. */
+static int take_other(Text *t) {
+  int depth = 0;
+  clc_Span *other = &t->other[t->others];
+  if (t->others++ == MAX_OTHERS) return 0;
+  peek(t);
+  other->start = t->next;
+  for (; peek(t) != '\0'; t->next++) {
+    if (depth == 0 && (strchr(")}:;", *t->next) != NULL || is_word_next(t, "and"))) break;
+    depth += (*t->next == '(') - (*t->next == ')');
+    if (!is_of_domain(t, depth)) return 0;
+    const size_t length = word_length(t);
+    if (length > 0) t->next += length - 1;
+  }
+  other->length = (size_t)(t->next - other->start);
+  return other->length > 0 && t->domain.length + other->length < MAX_OTHER;
+}
+
+/* Where it is not plain as a whole, what was added before that was seen is taken back. */
+static int take_conjunct(Text *t) {
+  const char *start = t->next;
+  const int nesting = t->nesting, others = t->others;
+  const int equalities = t->equalities, inequalities = t->inequalities;
+  if (take_plain(t) && (strchr(")}", peek(t)) != NULL || is_word_next(t, "and"))) return 1;
+  t->next = start;
+  t->nesting = nesting, t->others = others;
+  t->equalities = equalities, t->inequalities = inequalities;
+  return take_other(t);
 }
 
 static int take_formula(Text *t) {
@@ -293,11 +345,14 @@ static int take_parameters(Text *t) {
 
 static int take_text(Text *t, const char *text) {
   t->next = text;
-  t->nesting = t->parameters = t->dims = t->tuples = t->first = t->equalities = t->inequalities = 0;
+  t->others = t->nesting = t->parameters = t->dims = t->tuples = t->first = t->equalities =
+      t->inequalities = 0;
   if (!take_parameters(t) || !take(t, "{")) return 0;
+  t->domain = (clc_Span){text, (size_t)(t->next - text)};
   if (peek(t) != ':') {
     if (!take_tuple(t)) return 0;
     t->first = t->dims - t->parameters;
+    t->domain.length = (size_t)(t->next - text);
     if (take(t, "->") && !take_tuple(t)) return 0;
   }
   if (take(t, ":") && !take_formula(t)) return 0;
@@ -342,6 +397,35 @@ static isl_map *plain_map(isl_ctx *ctx, const Text *t) {
       isl_dim_out, isl_dim_div));
 }
 
+static int is_same(clc_Span a, clc_Span b) {
+  return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
+}
+
+/* The set of a conjunct, kept for further texts. */
+static isl_set *other_set(clc_Analysis *a, clc_Span domain, clc_Span conjunct) {
+  char text[MAX_OTHER + 10];
+  for (int i = 0; i < a->parts; i++)
+    if (is_same(a->part[i].domain, domain) && is_same(a->part[i].conjunct, conjunct))
+      return isl_set_copy(a->part[i].set);
+  snprintf(text, sizeof text, "%.*s : (%.*s) }", (int)domain.length, domain.start,
+           (int)conjunct.length, conjunct.start);
+  isl_set *set = isl_set_read_from_str(a->ctx, text);
+  if (a->parts < CLC_PARTS) a->part[a->parts++] = (clc_Part){domain, conjunct, isl_set_copy(set)};
+  return set;
+}
+
+static isl_set *with_others(clc_Analysis *a, const Text *t, isl_set *set) {
+  for (int i = 0; i < t->others; i++)
+    set = isl_set_intersect(set, other_set(a, t->domain, t->other[i]));
+  return set;
+}
+
+static isl_map *with_others_in_domain(clc_Analysis *a, const Text *t, isl_map *map) {
+  for (int i = 0; i < t->others; i++)
+    map = isl_map_intersect_domain(map, other_set(a, t->domain, t->other[i]));
+  return map;
+}
+
 /* isl names neither the string nor the place. */
 static void blame_text(clc_Analysis *a, const char *noun, const char *text) {
   if (clc_isfine(a) || a->error == isl_error_quota) return;
@@ -360,7 +444,7 @@ isl_set *clc_toset(clc_Analysis *a, const char *text) {
   if (!clc_isfine(a)) return NULL;
   const unsigned long budget = lift_budget(a);
   Text t;
-  isl_set *set = take_text(&t, text) && t.tuples < 2 ? plain_set(a->ctx, &t)
+  isl_set *set = take_text(&t, text) && t.tuples < 2 ? with_others(a, &t, plain_set(a->ctx, &t))
                                                      : isl_set_read_from_str(a->ctx, text);
   isl_ctx_set_max_operations(a->ctx, budget);
   if (set == NULL) blame_text(a, "set", text);
@@ -371,8 +455,9 @@ isl_map *clc_tomap(clc_Analysis *a, const char *text) {
   if (!clc_isfine(a)) return NULL;
   const unsigned long budget = lift_budget(a);
   Text t;
-  isl_map *map = take_text(&t, text) && t.tuples == 2 ? plain_map(a->ctx, &t)
-                                                      : isl_map_read_from_str(a->ctx, text);
+  isl_map *map = take_text(&t, text) && t.tuples == 2
+                     ? with_others_in_domain(a, &t, plain_map(a->ctx, &t))
+                     : isl_map_read_from_str(a->ctx, text);
   isl_ctx_set_max_operations(a->ctx, budget);
   if (map == NULL) blame_text(a, "map", text);
   return map;

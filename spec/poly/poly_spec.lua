@@ -218,9 +218,12 @@ describe("clcompute.poly", function()
         local text = ("%s %s %s"):format(sum(), pick { "=", "<", "<=", ">", ">=" }, sum())
         return random(3) == 1 and ("%s <= %s"):format(text, sum()) or text
       end
-      local kind = random(6)
-      if kind == 1 then return ("not (%s)"):format(formula(0)) end
+      local kind = random(7)
+      if kind == 1 then return ("not (%s)"):format(formula(random(2) - 1)) end
       if kind == 2 then return pick { "true", "(true)", "not (false)" } end
+      if kind == 3 then
+        return (pick { "(%s) mod 3 = 1", "%s != j", "i >= floor((%s) / 2)", "(i < %s or j = n)" }):format(sum())
+      end
       local parts = {}
       for i = 1, random(3) do parts[i] = ("(%s)"):format(formula(depth - 1)) end
       return table.concat(parts, " and ")
@@ -244,7 +247,7 @@ describe("clcompute.poly", function()
     end
 
     it("where they are sums and comparisons", function()
-      for _ = 1, helper.long(3000) or 150 do assert_alike(formula(2)) end
+      for _ = 1, helper.long(2000) or 120 do assert_alike(formula(2)) end
     end)
 
     it("in subscripts", function()
@@ -274,6 +277,28 @@ describe("clcompute.poly", function()
         other = "{ S[] -> a[3] }" } } })
       assert.equal(1, poly.overlap { pairs = { { one = ("[%s] -> { S[] -> a[%s] }"):format(long, long),
         other = "{ S[] -> a[3] }" } } })
+    end)
+
+    it("where some of what is joined is not plain, and where all of it is not", function()
+      for _, case in ipairs { { "i > 3 and i mod 2 = 0", false, 1, false },
+        { "i mod 2 = 0 and i > 3 or i = 1", 1, 1, false },
+        { "i > 3 and i mod 2 = 0 or i = 1", 1, 1, false }, { "i > 3 and i mod 2 = 0 OR i = 1", 1, 1, false },
+        { "i > 3 and i mod 2 = 0 || i = 1", 1, 1, false }, { "i > 3 && i mod 2 = 0", false, 1, false },
+        { "i mod 2 = 0 and not i <= 3 and i < 5", false, 1, false }, { "x mod 2 = 0 and x > 3", false, 1, false },
+        { "i != x - 1 and i > 3", false, 1, 1 }, { "exists k : i = 2 k and k > 1", false, 1, false },
+        { "(exists k : i = 2 k) and i > 3", false, 1, false } } do
+        local text = ("{ S[i] -> a[x] : x = i and (%s) }"):format(case[1])
+        local bare = case[1]:find "x" and text or ("{ S[i] -> a[i] : %s }"):format(case[1])
+        for i = 1, 3 do
+          local other = ("{ T[] -> a[%d] }"):format(({ 1, 4, 5 })[i])
+          assert.equal(case[i + 1], poly.overlap { pairs = { { one = text, other = other } } }, case[1])
+          assert.equal(case[i + 1], poly.overlap { pairs = { { one = bare, other = other } } }, case[1])
+        end
+      end
+      assert.equal(1, poly.overlap { pairs = { { one = "{ S[i, j] -> a[i] : i mod 2 = 0 }",
+        other = "{ S[j, i] -> a[j + 1] : i mod 2 = 0 }" } } })
+      assert_alike(("i != n and "):rep(12) .. "j = 2")
+      assert_alike(("i != n + %s"):format(("0 + "):rep(600) .. "j"))
     end)
 
     it("where the forms are others", function()
