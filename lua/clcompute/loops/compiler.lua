@@ -173,7 +173,7 @@ end
 
 local function splitting(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.splitting.apply(unit.tree, anew(unit))
+  analysis.splitting.apply(unit.tree, anew(unit), unit.scop)
 end
 
 --- On processors, where loops go in rounds.
