@@ -50,40 +50,9 @@ void clc_giveup(clc_Analysis *a, const char *message) {
   fail_as(a, isl_error_quota, message);
 }
 
-/* isl names neither the string nor the place. */
-static void blame_text(clc_Analysis *a, const char *noun, const char *text) {
-  if (clc_isfine(a) || a->error == isl_error_quota) return;
-  snprintf(a->message, sizeof a->message, "isl does not understand the %s '%.300s'", noun, text);
-}
-
-/* The parser would call an exceeded budget a syntax error, so reading is free. Returns the budget.
- */
-static unsigned long lift_budget(clc_Analysis *a) {
-  const unsigned long budget = isl_ctx_get_max_operations(a->ctx);
-  isl_ctx_set_max_operations(a->ctx, 0);
-  return budget;
-}
-
-isl_set *clc_toset(clc_Analysis *a, const char *text) {
-  if (!clc_isfine(a)) return NULL;
-  const unsigned long budget = lift_budget(a);
-  isl_set *set = isl_set_read_from_str(a->ctx, text);
-  isl_ctx_set_max_operations(a->ctx, budget);
-  if (set == NULL) blame_text(a, "set", text);
-  return set;
-}
-
-isl_map *clc_tomap(clc_Analysis *a, const char *text) {
-  if (!clc_isfine(a)) return NULL;
-  const unsigned long budget = lift_budget(a);
-  isl_map *map = isl_map_read_from_str(a->ctx, text);
-  isl_ctx_set_max_operations(a->ctx, budget);
-  if (map == NULL) blame_text(a, "map", text);
-  return map;
-}
-
 int clc_end(lua_State *L, clc_Analysis *a) {
   clc_isfine(a);
+  for (int i = 0; i < a->parts; i++) isl_set_free(a->part[i].set);
   if (a->ctx != NULL) {
     isl_ctx_reset_error(a->ctx);
     isl_options_set_on_error(a->ctx, ISL_ON_ERROR_WARN); /* it says so when objects are left */

@@ -12,6 +12,20 @@
 
 /* --- one analysis: a context with a budget, and what went wrong in words (analysis.c) --- */
 
+#define CLC_PARTS 32
+
+/* A part of a string. */
+typedef struct {
+  const char *start;
+  size_t length;
+} clc_Span;
+
+/* A condition on the tuple of a string's beginning, and its set. */
+typedef struct {
+  clc_Span domain, conjunct;
+  isl_set *set;
+} clc_Part;
+
 /*
  * Between clc_begin and clc_end nothing of Lua may be called: an error would jump over isl's
  * objects. So all strings are read before, results are kept in clc_Texts or other Lua memory,
@@ -19,16 +33,14 @@
  */
 typedef struct {
   isl_ctx *ctx;
+  int parts;
+  clc_Part part[CLC_PARTS]; /* that were read (reading.c) */
   enum isl_error error;
   char message[400];
 } clc_Analysis;
 
 /* The budget is a number of isl's operations; 0 stands for no limit. */
 void clc_begin(clc_Analysis *a, unsigned long budget);
-
-/* The set or map that a string describes; NULL where isl does not understand it. */
-isl_set *clc_toset(clc_Analysis *a, const char *text);
-isl_map *clc_tomap(clc_Analysis *a, const char *text);
 
 /* States a failure of our own; the first one counts. */
 void clc_fail(clc_Analysis *a, const char *message);
@@ -57,6 +69,12 @@ clc_Texts *clc_newtexts(lua_State *L, size_t n);
 void clc_settext(lua_State *L, const char *key, const char *text);
 
 void clc_openanalysis(lua_State *L);
+
+/* --- sets and maps from strings (reading.c) --- */
+
+/* The set or map that a string describes; NULL where isl does not understand it. */
+isl_set *clc_toset(clc_Analysis *a, const char *text);
+isl_map *clc_tomap(clc_Analysis *a, const char *text);
 
 /* --- its argument: one table of strings, numbers and lists of such tables (input.c) --- */
 

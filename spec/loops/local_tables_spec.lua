@@ -134,6 +134,17 @@ helper.describe_each("a function that makes tables", function(device)
     assert.equal(0, #compiled(device:zeros("double", 0, 0), device:zeros("double", 0, 0), 0))
   end)
 
+  it("tells the place of a float that is a subscript of a table from 0", function()
+    local compiled <close> = assert(loops.compile [[function(s, n)
+      local u = {}
+      for q = 0, n do u[q] = 2.0 * q end
+      for i = 1, n do u[i % s] = u[i % s] - 0.5 end
+      return u[1]
+    end]])
+    helper.raises(":4:25: a subscript takes integers, this is a float: math.floor makes one of it", compiled, 3.0, 5)
+    assert.equal(1.0, compiled(3, 5))
+  end)
+
   it("keeps floats in mode 'fast'", function()
     local compiled <close> = assert(loops.compile(product, { device = device, force = true, mode = "fast" }))
     local a = device:random("float", 5, 5, { seed = 1 })

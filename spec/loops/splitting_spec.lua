@@ -2,6 +2,7 @@
 -- Sequential loops that are cut at a pass, and parallel ones made several nests for devices of many work-items.
 
 local helper = require "spec.helper"
+local loops = require "clcompute.loops"
 
 local N = 23
 
@@ -20,6 +21,40 @@ describe("cutting loops", function()
     assert.matches("nest_1, line 2: work%-items %(i%) in tiles", on_tiles:explain())
     assert.matches("nest_9, line 2: work%-items %(j, i%)", wide:explain())
     assert.equal(9 * (N - 2) + 8, wide:stats().launches) -- one side is empty at both ends
+  end)
+
+  --- What isl is asked of dependences as a function is compiled: the accesses of each question as a text, and how many
+  -- there are at most.
+  local function questions_of(text)
+    local poly = require "clcompute.poly"
+    local ask, list, most = poly.dependences, {}, 0
+    poly.dependences = function(nest)
+      local texts = {}
+      for i, access in ipairs(nest.accesses) do texts[i] = access.map .. tostring(access.write) end
+      list[#list + 1], most = table.concat(texts, "\n"), math.max(most, #texts)
+      return ask(nest)
+    end
+    local ok, message = pcall(function() return assert(loops.compile(text)):source() end)
+    poly.dependences = ask
+    assert(ok, message)
+    return list, most
+  end
+
+  it("asks isl of no pieces where a loop stays as it is, and nothing twice", function()
+    local _, most = questions_of [[function(a, b, c, n)
+      for i = 1, n do for j = 1, n do
+        local s = 0.0
+        for k = 1, n do s = s + a[i][k] * b[k][j] end
+        c[i][j] = s
+      end end
+    end]]
+    assert.equal(7, most)
+    local list = questions_of "function(a, n) for t = 2, n do for i = 2, n do a[t][i] = a[t - 1][i - 1] end end end"
+    local seen = {}
+    for _, question in ipairs(list) do
+      assert.is_nil(seen[question])
+      seen[question] = true
+    end
   end)
 
   local READS = { "p[i][k]", "p[k][j]", "p[k][k]", "p[i][j]", "q[i][j]", "q[k][j]", "p[j][k]", "p[k][i]" }

@@ -200,6 +200,119 @@ describe("clcompute.poly", function()
     end)
   end)
 
+  describe("reads texts as isl does", function()
+    local fraction = require "clcompute.suite.data".generator(helper.seed)
+    local function random(n) return 1 + math.floor(fraction() * n) end
+    local function pick(list) return list[random(#list)] end
+
+    local function sum()
+      local parts = {}
+      for i = 1, random(3) do
+        parts[i] = pick { "i", "j", "n", "m", "3", "2 * i", "3 * j", "-n", "-2 * m", "(i - j)", "2 * (n - (j + 1))" }
+      end
+      return table.concat(parts, pick { " + ", " - " })
+    end
+
+    local function formula(depth)
+      if depth == 0 then
+        local text = ("%s %s %s"):format(sum(), pick { "=", "<", "<=", ">", ">=" }, sum())
+        return random(3) == 1 and ("%s <= %s"):format(text, sum()) or text
+      end
+      local kind = random(7)
+      if kind == 1 then return ("not (%s)"):format(formula(random(2) - 1)) end
+      if kind == 2 then return pick { "true", "(true)", "not (false)" } end
+      if kind == 3 then
+        return (pick { "(%s) mod 3 = 1", "%s != j", "i >= floor((%s) / 2)", "(i < %s or j = n)" }):format(sum())
+      end
+      local parts = {}
+      for i = 1, random(3) do parts[i] = ("(%s)"):format(formula(depth - 1)) end
+      return table.concat(parts, " and ")
+    end
+
+    --- Whether all elements of a set are in the range of a map.
+    local function is_within(set, map)
+      return poly.uncovered { context = "{ : }", extent = set,
+        accesses = { { map = map, schedule = "{ S[i, j] -> [0] }", write = true } } } == false
+    end
+
+    local set, map = "[n, m] -> { a[i, j] : %s }", "[n, m] -> { S[i, j] -> a[i, j] : %s }"
+    local function assert_alike(text)
+      local by_isl = ("((%s) or false) and -9 <= i"):format(text) -- which is not plain
+      local plain = ("(%s) and -9 <= i"):format(text)
+      assert.is_false(poly.overlap { pairs = { { one = map:format(plain),
+        other = map:format(("not (%s)"):format(by_isl)) } } }, text)
+      if not poly.overlap { pairs = { { one = map:format(by_isl), other = map:format "true" } } } then return end
+      assert.is_true(is_within(set:format(by_isl), map:format(plain)), text)
+      assert.is_true(is_within(set:format(plain), map:format(by_isl)), text)
+    end
+
+    it("where they are sums and comparisons", function()
+      for _ = 1, helper.long(2000) or 120 do assert_alike(formula(2)) end
+    end)
+
+    it("in subscripts", function()
+      local domain = "-9 <= i <= n and -9 <= j <= m"
+      for _ = 1, helper.long(500) or 40 do
+        local x, y = sum(), pick { sum(), "i", "m", "2" }
+        local found = ("[n, m] -> { a[x, y] : exists (i, j : x = %s and y = %s and %s) }"):format(x, y, domain)
+        local elements = ("[n, m] -> { S[i, j] -> a[%s, %s] : %s }"):format(x, y, domain)
+        assert.is_true(is_within(found, elements), elements)
+        assert.is_false(poly.overlap { pairs = { { one = elements,
+          other = ("[n, m] -> { T[] -> a[x, y] : not (exists (i, j : x = %s and y = %s and %s)) }"):format(x, y,
+            domain) } } }, elements)
+      end
+    end)
+
+    it("where there is more of all than the short way has room for", function()
+      assert_alike("2147483647 * i >= 2147483647 * n - 4294967296")
+      assert_alike("2147483647 * (2 * i - 2 * n) >= 2147483647 - 2147483647 - 2147483647")
+      assert_alike(("("):rep(60) .. "i" .. (")"):rep(60) .. " >= n")
+      assert_alike(("("):rep(60) .. "i >= n" .. (")"):rep(60))
+      assert_alike(("i >= n and "):rep(110) .. "j = 2")
+      assert_alike(("i = n and "):rep(110) .. "j = 2")
+      local names, long = {}, ("n"):rep(80)
+      for i = 1, 50 do names[i] = "x" .. i end
+      local many = table.concat(names, ", ")
+      assert.is_false(poly.overlap { pairs = { { one = ("{ S[%s] -> a[x1] : x1 = x50 and x50 > 3 }"):format(many),
+        other = "{ S[] -> a[3] }" } } })
+      assert.equal(1, poly.overlap { pairs = { { one = ("[%s] -> { S[] -> a[%s] }"):format(long, long),
+        other = "{ S[] -> a[3] }" } } })
+    end)
+
+    it("where some of what is joined is not plain, and where all of it is not", function()
+      for _, case in ipairs { { "i > 3 and i mod 2 = 0", false, 1, false },
+        { "i mod 2 = 0 and i > 3 or i = 1", 1, 1, false },
+        { "i > 3 and i mod 2 = 0 or i = 1", 1, 1, false }, { "i > 3 and i mod 2 = 0 OR i = 1", 1, 1, false },
+        { "i > 3 and i mod 2 = 0 || i = 1", 1, 1, false }, { "i > 3 && i mod 2 = 0", false, 1, false },
+        { "i mod 2 = 0 and not i <= 3 and i < 5", false, 1, false }, { "x mod 2 = 0 and x > 3", false, 1, false },
+        { "i != x - 1 and i > 3", false, 1, 1 }, { "exists k : i = 2 k and k > 1", false, 1, false },
+        { "(exists k : i = 2 k) and i > 3", false, 1, false } } do
+        local text = ("{ S[i] -> a[x] : x = i and (%s) }"):format(case[1])
+        local bare = case[1]:find "x" and text or ("{ S[i] -> a[i] : %s }"):format(case[1])
+        for i = 1, 3 do
+          local other = ("{ T[] -> a[%d] }"):format(({ 1, 4, 5 })[i])
+          assert.equal(case[i + 1], poly.overlap { pairs = { { one = text, other = other } } }, case[1])
+          assert.equal(case[i + 1], poly.overlap { pairs = { { one = bare, other = other } } }, case[1])
+        end
+      end
+      assert.equal(1, poly.overlap { pairs = { { one = "{ S[i, j] -> a[i] : i mod 2 = 0 }",
+        other = "{ S[j, i] -> a[j + 1] : i mod 2 = 0 }" } } })
+      assert_alike(("i != n and "):rep(12) .. "j = 2")
+      assert_alike(("i != n + %s"):format(("0 + "):rep(600) .. "j"))
+    end)
+
+    it("where the forms are others", function()
+      for _, text in ipairs { "i, j >= n", "2i >= n", "i >= 2 n", "i != n", "i mod 2 = 0", "i >= n or j = 2",
+        "not (i = n)", "not (i <= j <= n)", "not (true)", "i <= n <= m < j", "false", "not (i >= j and true)",
+        "exists (k : i = 2k)", "i - -n > 0", "i + n - (-j) = 3", "min(i, j) > n", "i << n" } do assert_alike(text) end
+      for _, text in ipairs { "i >= k", "i >=", "and i > 0", "(i > 0", "i > 0)", "i > 0 and", "i == 0", "i = 1 2", "(i",
+        "mod = 2", "i' = 2", "i >= 1x" } do
+        helper.raises("isl does not understand the map", poly.overlap, { pairs = { { one = map:format(text),
+          other = map:format "true" } } })
+      end
+    end)
+  end)
+
   describe("overlap", function()
     local low = "[n, m] -> { S[i] -> a[i] : i < n }"
     local high, other = "[n, m] -> { T[i] -> a[i] : i >= m }", "[n] -> { U[i] -> a[i] : i >= n }"

@@ -75,7 +75,8 @@ local function scop(unit)
 end
 
 local function dependences(unit)
-  local _, reason = analysis.dependences.analyse(unit.scop)
+  unit.examples = unit.examples or {}
+  local _, reason = analysis.dependences.analyse(unit.scop, nil, unit.examples)
   unit.given_up = reason
 end
 
@@ -172,7 +173,7 @@ end
 
 local function splitting(unit, job)
   if unit.given_up or job.options.heuristics == "paper" then return end
-  analysis.splitting.apply(unit.tree, anew(unit))
+  analysis.splitting.apply(unit.tree, anew(unit), unit.scop)
 end
 
 --- On processors, where loops go in rounds.

@@ -3,6 +3,8 @@
 --- Tells for each loop, in the order of the program, whether it is parallel: no two of its passes touch one element of
 -- which one of them writes, with all loops around it in one pass.
 
+local isl_text = require "clcompute.loops.analysis.isl_text"
+
 local dependences = {}
 
 local function all_accesses(scop)
@@ -32,17 +34,31 @@ local function rows(list, number_of)
   return result
 end
 
+--- A text that is the same for the same accesses: what isl says of them depends on nothing else.
+local function key_of(accesses)
+  local parts = {}
+  for i, access in ipairs(accesses) do
+    parts[i] = ("%s %s %s %s"):format(access.array, access.write, table.concat(access.loops, ","), access.map)
+  end
+  return table.concat(parts, "\n")
+end
+
 --- Sets `parallel` of every loop, and `carried`: for each array and kind of dependence between its passes one example
 -- `{ array=variable, kind="flow"|"anti"|"output", from=access, to=access }`, where `from` happens in an earlier pass.
 -- `parallel` is set again by scattered_updates.lua (atomic sums), and by compiler.lua where `bounds` gives up.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam ?integer budget in isl's operations
+-- @tparam ?table known keeps what isl said: passes that change loops for nothing ask the same once more
 -- @treturn ?boolean true; or nil where the budget is exceeded, and then no loop is parallel
 -- @treturn ?string the reason
-function dependences.analyse(scop, budget)
+function dependences.analyse(scop, budget, known)
   local poly = require "clcompute.poly"
   local list, number_of = all_accesses(scop), numbers(scop.loops)
-  local examples, reason = poly.dependences { accesses = rows(list, number_of), budget = budget }
+  local accesses = rows(list, number_of)
+  local key = known and key_of(accesses)
+  local examples, reason = known and known[key], nil
+  if not examples then examples, reason = poly.dependences { accesses = accesses, budget = budget } end
+  if known then known[key] = examples end
   for _, loop in ipairs(scop.loops) do loop.parallel, loop.carried = examples ~= nil, {} end
   if not examples then return nil, reason end
   for _, example in ipairs(examples) do
@@ -64,22 +80,39 @@ local function is_within(loop, statement)
   return false
 end
 
+--- Whether some accesses are in passes of a loop that depend on each other, or that is not found within a budget.
+local function are_carried(scop, loop, accesses, budget)
+  local poly = require "clcompute.poly"
+  local number_of = numbers(scop.loops)
+  local examples = poly.dependences { accesses = rows(accesses, number_of), budget = budget }
+  for _, example in ipairs(examples or { { loop = number_of[loop] } }) do
+    if example.loop == number_of[loop] then return true end
+  end
+  return false
+end
+
 --- Whether passes of a loop depend on each other, some accesses being left out of account.
 -- @tparam table scop
 -- @tparam table loop
 -- @tparam table except nodes of accesses as keys
 -- @tparam ?integer budget in isl's operations; where it is exceeded, they do
 function dependences.is_carried(scop, loop, except, budget)
-  local poly = require "clcompute.poly"
-  local number_of, list = numbers(scop.loops), {}
+  local list = {}
   for _, access in ipairs(all_accesses(scop)) do
     if not except[access.node] and is_within(loop, access.statement) then list[#list + 1] = access end
   end
-  local examples = poly.dependences { accesses = rows(list, number_of), budget = budget }
-  for _, example in ipairs(examples or { { loop = number_of[loop] } }) do
-    if example.loop == number_of[loop] then return true end
+  return are_carried(scop, loop, list, budget)
+end
+
+--- Whether those passes of a loop depend on each other in which a formula of isl holds.
+function dependences.is_carried_where(scop, loop, formula)
+  local list = {}
+  for _, access in ipairs(all_accesses(scop)) do
+    if is_within(loop, access.statement) then
+      list[#list + 1] = setmetatable({ map = isl_text.access(scop, access, 0, { formula }) }, { __index = access })
+    end
   end
-  return false
+  return are_carried(scop, loop, list)
 end
 
 local SENTENCES = {

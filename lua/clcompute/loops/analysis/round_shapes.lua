@@ -149,16 +149,24 @@ local function restricted_later(shape, access, formula)
   return at_other_time(shape, restricted(shape, access, formula))
 end
 
+--- The table that a table has under a key, made where there is none.
+local function part_of(list, key)
+  list[key] = list[key] or {}
+  return list[key]
+end
+
 --- Adds a pair of places on the line, and of the elements there, once.
-local function add_pair(shape, line, elements)
-  local key = line.one .. line.other .. (line.when or "")
-  local known = shape.known[key]
-  if not known then
-    known = { elements = {}, has = {} }
-    shape.known[key], shape.lines[#shape.lines + 1], shape.elements[#shape.lines + 1] = known, line, known.elements
+local function add_pair(asked, from, to, when)
+  local known = part_of(part_of(part_of(asked.known, when or ""), from.line), to.line)
+  if not known.elements then
+    known.elements, known.has = {}, {}
+    asked.lines[#asked.lines + 1] = { one = from.line, other = to.line, when = when }
+    asked.elements[#asked.lines] = known.elements
   end
-  local own = elements.one .. elements.other
-  if not known.has[own] then known.has[own], known.elements[#known.elements + 1] = true, elements end
+  local has = part_of(known.has, from.elements)
+  if has[to.elements] then return end
+  has[to.elements] = true
+  table.insert(known.elements, { one = from.elements, other = to.elements, when = when })
 end
 
 --- What a function makes of a nest's accesses, on the line and of their elements, where a formula holds.
@@ -176,12 +184,11 @@ local function texts_of(shape, place, formula, make)
 end
 
 --- Adds the pairs of accesses of two nests one of which writes, by their texts, in certain passes if `when` is given.
-local function add_pairs(shape, list, others, when)
+local function add_pairs(asked, list, others, when)
   for _, from in ipairs(list) do
     for _, to in ipairs(others) do
       if from.access.variable == to.access.variable and (from.access.write or to.access.write) then
-        add_pair(shape, { one = from.line, other = to.line, when = when },
-          { one = from.elements, other = to.elements, when = when })
+        add_pair(asked, from, to, when)
       end
     end
   end
@@ -193,18 +200,6 @@ local function later(shape, is_behind)
   return ("[%s, %s_later] -> { : %s %s %s_later }"):format(time, time, time, is_behind and "<=" or "<", time)
 end
 
---- Adds the pairs of all nests; `one` and `other` give formulas of a nest. If they are ordered, only passes of the
--- second that come after the first.
-local function add_all(shape, one, other, is_ordered)
-  for _, a in ipairs(shape.places) do
-    local list = texts_of(shape, a, one(a), restricted)
-    for _, b in ipairs(shape.places) do
-      add_pairs(shape, list, texts_of(shape, b, other(b), restricted_later),
-        is_ordered and later(shape, a.position < b.position) or nil)
-    end
-  end
-end
-
 --- The first of some pairs that touches the same, or false; nil where that takes too long to find out.
 local function overlap(pairs)
   return require "clcompute.poly".overlap { pairs = pairs, budget = BUDGET }
@@ -212,17 +207,31 @@ end
 
 --- Whether no pair touches the same element. Of those alone that meet on the line, of which isl has less to look at,
 -- the elements are looked at. Where that takes too long to find out, nothing more is asked of the loop.
-local function holds(shape)
-  if shape.loop.is_given_up then return false end
+local function holds(asked, loop)
   local first, found = 1
   repeat
-    local place = overlap(table.move(shape.lines, first, #shape.lines, 1, {}))
-    found = place and overlap(shape.elements[first + place - 1])
+    local place = overlap(table.move(asked.lines, first, #asked.lines, 1, {}))
+    found = place and overlap(asked.elements[first + place - 1])
     if not place then found = place end
     first = first + (place or 0)
-  until not place or found ~= false or first > #shape.lines
-  shape.loop.is_given_up = found == nil
+  until not place or found ~= false or first > #asked.lines
+  loop.is_given_up = found == nil
   return found == false
+end
+
+--- Whether no two nests touch the same element, one of both writing; `one` and `other` give formulas of a nest. If they
+-- are ordered, only passes of the second that come after the first.
+local function are_apart(shape, one, other, is_ordered)
+  if shape.loop.is_given_up then return false end
+  local asked = { lines = {}, elements = {}, known = {} }
+  for _, a in ipairs(shape.places) do
+    local list = texts_of(shape, a, one(a), restricted)
+    for _, b in ipairs(shape.places) do
+      add_pairs(asked, list, texts_of(shape, b, other(b), restricted_later),
+        is_ordered and later(shape, a.position < b.position) or nil)
+    end
+  end
+  return holds(asked, shape.loop)
 end
 
 -- --- the shapes --------------------------------------------------------------------------------
@@ -234,8 +243,7 @@ end
 
 --- A shape of a loop, of which nothing is asked yet; `slope` and what follows are results of `round_shapes.of`.
 local function new_shape(loop, fields)
-  fields.loop, fields.lines, fields.elements, fields.known = loop, {}, {}, {}
-  loop.texts = loop.texts or {}
+  fields.loop, loop.texts = loop, loop.texts or {}
   return setmetatable(fields, { __index = loop })
 end
 
@@ -256,11 +264,10 @@ local function trapezoids_of(loop, reaches)
     return ("next_edge >= edge + %d * passes and next_edge - (%s) <= %s < next_edge + %s"):format(
       2 * shape.slope, shrunk(shape, place), place.text, shrunk(shape, place))
   end
-  add_all(shape, left, right) -- pieces are independent,
-  add_all(shape, gap, next_gap) -- so are gaps,
-  add_all(shape, gap, left, true) -- and no piece needs a gap
-  add_all(shape, gap, right, true)
-  return holds(shape) and shape or nil
+  return are_apart(shape, left, right) -- pieces are independent,
+    and are_apart(shape, gap, next_gap) -- so are gaps,
+    and are_apart(shape, gap, left, true) -- and no piece needs a gap
+    and are_apart(shape, gap, right, true) and shape or nil
 end
 
 --- The last row that the passes of a round name: how far it is from the sequential loop's variable.
@@ -291,9 +298,7 @@ local function front_of(loop)
   local function behind(place) return ("%s > %s"):format(place.text, last) end
   local function at_edge(place) return ("edge > %s and %s = edge"):format(last, place.text) end
   local function beyond(place) return ("edge > %s and %s > edge"):format(last, place.text) end
-  add_all(shape, at_edge, beyond)
-  add_all(shape, behind, before, true)
-  return holds(shape) and shape or nil
+  return are_apart(shape, at_edge, beyond) and are_apart(shape, behind, before, true) and shape or nil
 end
 
 --- The shape of trapezoids that reach equally far in all nests, as little as can be proved; and how far.

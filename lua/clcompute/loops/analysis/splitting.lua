@@ -9,6 +9,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local clone = require("clcompute.loops.tree").clone
+local dependences = require "clcompute.loops.analysis.dependences"
 local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
@@ -98,28 +99,34 @@ local function replace(list, at, count, others)
   for i, node in ipairs(others) do table.insert(list, at + i - 1, node) end
 end
 
---- Cuts a loop where that makes its pieces parallel; returns what stands there then.
-local function cut(list, at, cuts, rename, analyse)
-  local node = list[at]
-  for _, other in ipairs(cuts) do
-    local pieces = pieces_of(node, other, rename)
-    replace(list, at, 1, pieces)
-    analyse()
-    if pieces[1].parallel and pieces[3].parallel then return pieces end
-    replace(list, at, #pieces, { node })
+--- Whether the passes of a loop before that of another one, and those behind it, are parallel.
+local function is_parallel_beside(node, other, scop)
+  for _, op in ipairs { "<", ">" } do
+    local formula = ("%s %s %s"):format(node.variable.id, op, other.variable.id)
+    if dependences.is_carried_where(scop, node, formula) then return false end
   end
-  analyse()
-  return { node }
+  return true
 end
 
 --- Changes a tree. Passes have their order as before.
 -- @tparam table tree whose loops have `parallel`
--- @tparam function analyse finds out `parallel` of all loops of the tree as it is then
-function splitting.apply(tree, analyse)
+-- @tparam function analyse finds out `parallel` of all loops of the tree as it is then; returns the scop
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+function splitting.apply(tree, analyse, scop)
   local is_seen, rename = {}, clone.renaming(tree)
   local list, at, cuts = next_of(tree.body, {}, is_seen)
   while list do
-    for _, node in ipairs(cut(list, at, cuts, rename, analyse)) do is_seen[node] = true end
+    local node = list[at]
+    is_seen[node] = true
+    for _, other in ipairs(cuts) do
+      if is_parallel_beside(node, other, scop) then
+        local pieces = pieces_of(node, other, rename)
+        for _, piece in ipairs(pieces) do is_seen[piece] = true end
+        replace(list, at, 1, pieces)
+        scop = analyse()
+        break
+      end
+    end
     list, at, cuts = next_of(tree.body, {}, is_seen)
   end
 end

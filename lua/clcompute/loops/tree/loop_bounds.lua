@@ -41,7 +41,7 @@ end
 function bounds.plus(node, value)
   if value == 0 then return node end
   return ast.node("binary", { op = value > 0 and "+" or "-", type = "int", left = node,
-    right = ast.node("number", { type = "int", value = math.abs(value) }) })
+    right = ast.node("number", { type = "int", value = math.abs(value) }) }, node)
 end
 
 --- The `e` of `math.max(e, 0)`; other nodes as they are.

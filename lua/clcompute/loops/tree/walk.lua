@@ -6,35 +6,45 @@ local ast = require "clcompute.loops.tree.ast"
 
 local walk = {}
 
+local function in_list(nodes, go, f)
+  for _, node in ipairs(nodes) do
+    local found = go(node, f)
+    if found then return found end
+  end
+end
+
+-- The parts of a node, in the order of the text: `go(part, f)` of one after the other, until one has a result, which is
+-- returned. They are many, and walked through often, so nothing is made for them.
 local PARTS = {
   name = function() end, number = function() end, boolean = function() end, text = function() end,
-  bound = function(node, list) list { node.node } end,
-  index = function(node, list) list(node.subscripts) end,
-  length = function(node, list) list(node.subscripts) end,
-  call = function(node, list) list(node.arguments) end,
-  unary = function(node, list) list { node.operand } end,
-  binary = function(node, list) list { node.left, node.right } end,
-  ["for"] = function(node, list) list { node.from, node.to, node.pace } list(node.body) end,
+  bound = function(node, go, f) return go(node.node, f) end,
+  index = function(node, go, f) return in_list(node.subscripts, go, f) end,
+  length = function(node, go, f) return in_list(node.subscripts, go, f) end,
+  call = function(node, go, f) return in_list(node.arguments, go, f) end,
+  unary = function(node, go, f) return go(node.operand, f) end,
+  binary = function(node, go, f) return go(node.left, f) or go(node.right, f) end,
+  ["for"] = function(node, go, f)
+    return go(node.from, f) or go(node.to, f) or node.pace and go(node.pace, f) or in_list(node.body, go, f)
+  end,
   ["break"] = function() end,
-  ["do"] = function(node, list) list(node.body) end,
-  shared = function(node, list) list { node.loop } end,
-  alone = function(node, list) list(node.body) end,
-  ["local"] = function(node, list) list { node.value } end,
-  assign = function(node, list) list { node.target, node.value } end,
-  ["if"] = function(node, list)
+  ["do"] = function(node, go, f) return in_list(node.body, go, f) end,
+  shared = function(node, go, f) return go(node.loop, f) end,
+  alone = function(node, go, f) return in_list(node.body, go, f) end,
+  ["local"] = function(node, go, f) return node.value and go(node.value, f) end,
+  assign = function(node, go, f) return go(node.target, f) or go(node.value, f) end,
+  ["if"] = function(node, go, f)
     for _, arm in ipairs(node.arms) do
-      list { arm.condition }
-      list(arm.body)
+      local found = go(arm.condition, f) or in_list(arm.body, go, f)
+      if found then return found end
     end
-    if node.otherwise then list(node.otherwise) end
+    return node.otherwise and in_list(node.otherwise, go, f)
   end,
 }
 
 --- Calls `visit` with a node, statement or expression, and then with all nodes in it; a visit that returns false keeps
 -- the walk out of its node.
 function walk.node(node, visit)
-  if visit(node) == false then return end
-  PARTS[node.kind](node, function(nodes) walk.nodes(nodes, visit) end)
+  if visit(node) ~= false then PARTS[node.kind](node, walk.node, visit) end
 end
 
 --- The same for a list of nodes.
@@ -42,14 +52,14 @@ function walk.nodes(nodes, visit)
   for _, node in ipairs(nodes) do walk.node(node, visit) end
 end
 
+local function find_in(node, test)
+  if test(node) then return node end
+  return PARTS[node.kind](node, find_in, test)
+end
+
 --- The first of the nodes in a list, and of those in them, that `test` accepts; nil: none.
 function walk.find(nodes, test)
-  local found
-  walk.nodes(nodes, function(node)
-    if not found and test(node) then found = node end
-    return not found
-  end)
-  return found
+  return in_list(nodes, find_in, test)
 end
 
 --- Whether a `break` among statements ends a loop around them.
@@ -73,7 +83,7 @@ end
 
 --- Whether an expression speaks of a variable.
 function walk.mentions(node, variable)
-  return walk.find({ node }, function(part) return part.kind == "name" and part.variable == variable end) ~= nil
+  return find_in(node, function(part) return part.kind == "name" and part.variable == variable end) ~= nil
 end
 
 --- Whether a loop's bounds speak of a variable.
