@@ -14,6 +14,7 @@ local ast = {}
 local PLACE = {
   { "line", "integer?", "grammar" }, { "column", "integer?", "grammar" },
   { "offset", "integer?", "grammar", "its first byte" }, { "finish", "integer?", "grammar", "its last byte" },
+  { "inside", "string?", "resolve", "its place in a function whose call has the place above" },
 }
 
 --- Rows with others behind them.
@@ -201,9 +202,9 @@ local VARIABLE = {
   { "sizes", "list?", "local_tables", "of a table that the function makes: its dimensions, as texts" },
   { "like", "ref?", "preserving and recomputing", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
-  { "doubt", "number?", "types", "of a result: the number that is an integer in Lua where data say so, of no other" },
+  { "doubt", "list?", "types", "of a result: the least and the most of the integers that it is where data say so" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
-  { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },
+  { "is_slow", "boolean?", "types", "an integer that no sum gets too large by" },
 }
 
 local NODES = { variable = VARIABLE }
