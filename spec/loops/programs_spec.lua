@@ -334,6 +334,30 @@ describe("functions that people write", function()
     assert.is_true(compiled:stats().launches > 0)
   end)
 
+  it("return such a sum from a task that stores, too, in calls in which a float is added whatever data are", function()
+    for body, is_task in pairs {
+      ["for i = 1, n do s = s + x[i] y[i] = s end"] = true,
+      ["for i = 2, n do for j = i, n - 1 do s = s + x[i] y[j] = s end end"] = true,
+      ["if n > 3 then for i = 1, n do y[i] = x[i] s = s + y[i] end end"] = true,
+      ["local t = 1 for i = 1, n do t = t * x[i] y[i] = t s = t end"] = true,
+      ["for i = 1, n do y[i] = x[i] + s if x[i] > 0 then s = s + x[i] end end"] = false,
+      ["for i = 1, n do y[i] = s s = s + x[i] end if n > 3 then s = 0 end"] = false,
+      ["for i = 1, n do y[i] = s s = s + x[i] if s > 2 then break end end"] = false,
+    } do
+      local text = ("function(x, y, n) local s = 0 %s return s end"):format(body)
+      local f, compiled <close> = assert(load("return " .. text))(), assert(loops.compile(text, { device = device }))
+      for n = 0, 5 do
+        local values = { { 1.0, -1.0, 0.0, 0.5, 2.5, 1.0 }, { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }, n }
+        local expected, got = copies.of(values), copies.in_buffers(values, device, "double")
+        local sum, found = f(table.unpack(expected)), nil
+        everywhere(function() found = compiled(table.unpack(got)) end)
+        assert.same({ sum, math.type(sum) }, { found, math.type(found) }, text)
+        assert(copies.are_equal(expected, copies.read(got)))
+      end
+      assert.equal(is_task, compiled:stats().launches > 0, text)
+    end
+  end)
+
   it("assign numbers between loops, whose bounds stay known", function()
     local compiled <close> = assert(loops.compile(function(x, n)
       n = n // 2

@@ -227,6 +227,7 @@ function STATEMENTS.assign(self, node)
     self:any(node.target)
   else
     give(self, node.target.variable, node.value)
+    node.is_float = node.value.type == "float" and not node.value.is_mixed
     self:any(node.target)
   end
 end
@@ -298,7 +299,7 @@ local function is_pure(tree)
 end
 
 --- Goes through a tree until nothing of one sort changes.
-local function settle(self, tree, what)
+local function infer_all(self, tree, what)
   for _, result in ipairs(tree.results) do result.doubt = nil end
   self.before, self.round = {}, 0
   repeat
@@ -317,7 +318,8 @@ end
 
 --- Makes integers as written floats where they are given to floats, and all mixtures where none makes a difference. Lua
 -- runs what is written all the same.
-local function make_floats(tree)
+-- @tparam table tree
+function types.settle(tree)
   local is_clear = not walk.find(tree.body, function(node) return node.is_ambiguous end)
   walk.nodes(tree.body, function(node)
     if is_clear and node.is_mixed then node.is_mixed = nil end
@@ -338,9 +340,10 @@ function types.infer(tree, kinds)
   take(self, tree.parameters, kinds)
   take(self, tree.captures, kinds)
   for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end
-  settle(self, tree, "is_wider") -- types only get wider
-  settle(self, tree, "has_changed") -- integers of these types
-  return make_floats(tree)
+  infer_all(self, tree, "is_wider") -- types only get wider
+  infer_all(self, tree, "has_changed") -- integers of these types
+  types.settle(tree)
+  return tree
 end
 
 return types

@@ -130,9 +130,7 @@ local function obstacle(state, spec, values, arrays, device, vast)
   end
   if vast then return ("'%s' is in conditions, and beyond 2^53"):format(vast) end
   for _, gap in ipairs(spec.gaps) do
-    if gap.holds(values) then
-      return ("elements of '%s', which it makes, may be read or returned without a value"):format(gap.array.name)
-    end
+    if gap.holds(values) then return gap.reason end
   end
   local unsafe = spec.may_fail(values)
   if unsafe then

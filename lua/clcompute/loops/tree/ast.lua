@@ -110,6 +110,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" },
     { "is_bare", "boolean?", "resolve", "a blank one that is written so: `local s`" } },
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
+    { "is_float", "boolean?", "types", "the value is a float in Lua, too" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" },
     { "is_choice", "boolean?", "right_looking", "between two orders of the same loops, by their passes" } },
