@@ -14,9 +14,9 @@ local is_long = os.getenv "LONG" ~= nil
 --- Runs f while all nests and tasks run on the device.
 local function everywhere(f)
   local decide, make = profitability.decide, decision.make
-  profitability.decide = function(plan)
+  profitability.decide = function(plan, _, _, _, options)
     local verdict = { on_device = {}, reasons = {} }
-    for i in ipairs(plan.kernels) do verdict.on_device[i] = true end
+    for i in ipairs(plan.kernels) do verdict.on_device[i] = options.force ~= false end
     return verdict
   end
   decision.make = function(state, ...)
@@ -72,6 +72,7 @@ describe("a random program", function()
       assert.is_true(ok or not is_right, place)
       if ok and is_right then
         assert.is_true(copies.are_equal({ result }, { found }), place)
+        assert.equal(math.type(result), math.type(found), place)
         for i, value in ipairs(got) do
           assert.is_true(copies.are_equal(expected[i], value), ("%sargument %d"):format(place, i))
         end
@@ -332,6 +333,17 @@ describe("functions that people write", function()
       end
     end
     assert.is_true(compiled:stats().launches > 0)
+  end)
+
+  it("return that integer from a task, whose call Lua repeats", function()
+    local text = "function(x) local s = 10 for i = 1, #x do if x[i] > 0 then s = s + x[i] end end return s end"
+    local compiled <close> = assert(loops.compile(text, { device = device }))
+    for _, x in ipairs { { -1.0, 0.0 }, { -1.0, 0.5 }, { 0.0, -1.0 }, { 0.0, -1.0 } } do
+      local buffer, found = device:buffer(x, "double"), nil
+      everywhere(function() found = compiled(buffer) end)
+      assert.equal(x[2] > 0 and "float" or "integer", math.type(found))
+    end
+    assert.is_true(compiled:stats().launches >= 4)
   end)
 
   it("return such a sum from a task that stores, too, in calls in which a float is added whatever data are", function()

@@ -191,14 +191,15 @@ local INTEGERS = {
 
 --- Finds which integers a node may be whose operands are marked and have their types; marks it: `is_mixed`,
 -- `is_ambiguous`.
--- @tparam table self `integers`, the intervals of nodes; `now`, of variables; `given`, of numbers of the call
+-- @tparam table self `integers`, the intervals of nodes; `now`, of variables; `given`, of numbers of the call;
+-- `is_mixed`, whether one is
 -- @tparam table node
 function mixtures.mark(self, node)
   node.is_mixed, node.is_ambiguous = nil, nil
   local found = node.type ~= "bool" and INTEGERS[node.kind] and INTEGERS[node.kind](self, node) or nil
   self.integers[node] = found
   if node.type ~= "float" or not found then return end
-  node.is_mixed = true
+  node.is_mixed, self.is_mixed = true, true
   if not is_finite(found) then node.is_ambiguous = true end
 end
 
@@ -234,7 +235,7 @@ function mixtures.give(self, variable, node)
   local found = self.integers[node]
   self.now[variable] = found
   if variable.type ~= "float" or not found then return end
-  variable.is_mixed = true
+  variable.is_mixed, self.is_mixed = true, true
   if not is_finite(found) then node.is_ambiguous = true end
 end
 

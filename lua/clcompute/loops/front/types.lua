@@ -208,7 +208,7 @@ local function mark_result(self, array, value)
   local integers = is_float(array.element) and self.integers[value]
   if not integers then return end
   if not self.is_pure or not mixtures.is_finite(integers) then value.is_ambiguous = true end
-  array.doubt = mixtures.joined(array.doubt, integers)
+  array.doubt, self.is_mixed = mixtures.joined(array.doubt, integers), true
 end
 
 STATEMENTS["local"] = function(self, node)
@@ -303,7 +303,7 @@ local function infer_all(self, tree, what)
   for _, result in ipairs(tree.results) do result.doubt = nil end
   self.before, self.round = {}, 0
   repeat
-    self[what], self.round = false, self.round + 1
+    self[what], self.is_mixed, self.round = false, false, self.round + 1
     self.integers, self.now, self.exits = {}, {}, {}
     infer_block(self, tree.body)
   until not self[what]
@@ -341,7 +341,7 @@ function types.infer(tree, kinds)
   take(self, tree.captures, kinds)
   for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end
   infer_all(self, tree, "is_wider") -- types only get wider
-  infer_all(self, tree, "has_changed") -- integers of these types
+  if self.is_mixed then infer_all(self, tree, "has_changed") end -- integers of these types
   types.settle(tree)
   return tree
 end
