@@ -10,8 +10,9 @@ local mixtures = {}
 
 local LARGEST = 1 << 53 -- of integers that floats hold, and all below it
 local ANY = { -math.huge, math.huge }
-local SIZE = { 0, LARGEST }
-local FINITE = { -LARGEST, LARGEST }
+local STEP = 1 << 36 -- nobody adds such numbers so often that the sum is beyond what floats hold
+local SIZE = { 0, STEP } -- of arrays
+local ARGUMENT = { -(1 << 31), 1 << 31 } -- one that is not `is_large`
 local ELEMENTS = {}
 for dtype, bits in pairs { char = 8, short = 16, int = 32 } do
   ELEMENTS[dtype], ELEMENTS["u" .. dtype] = { -(1 << bits - 1), (1 << bits - 1) - 1 }, { 0, (1 << bits) - 1 }
@@ -75,43 +76,6 @@ local INTERVALS = {
   end,
 }
 
--- --- sums in loops -----------------------------------------------------------------------------
-
-local is_slow
-
-local SLOW_KINDS = {
-  number = function() return true end,
-  length = function() return true end,
-  name = function(node)
-    local variable = node.variable
-    if variable.role ~= "local" then return true end
-    if variable.assigned or not variable.definition then return false end
-    if variable.is_slow == nil then variable.is_slow = is_slow(variable.definition) end
-    return variable.is_slow
-  end,
-  index = function(node) return ELEMENTS[node.array.element] ~= nil end,
-  unary = function(node) return node.op == "-" and is_slow(node.operand) end,
-  binary = function(node) return (node.op == "+" or node.op == "-") and is_slow(node.left) and is_slow(node.right) end,
-}
-
---- Whether an integer is a literal, a length, a number of the call, a loop's or a narrow element, or a sum of such.
-function is_slow(node)
-  return node.type == "int" and SLOW_KINDS[node.kind] ~= nil and SLOW_KINDS[node.kind](node) or false
-end
-
-local SHORT = 1 << 32
-
---- Whether nobody adds a number so often that the sum is beyond what floats hold.
-local function is_step(node, one)
-  return magnitude(one) <= SHORT or is_slow(node)
-end
-
---- Whether a node is the sum or difference of what floats hold and such a number.
-local function is_stepped(operator, left, one, right, other)
-  return (operator == "+" or operator == "-") and is_finite(one) and is_finite(other)
-    and (is_step(left, one) or is_step(right, other))
-end
-
 -- --- expressions -------------------------------------------------------------------------------
 
 --- Whether both operands are one local: a square has the sign of no factor.
@@ -127,6 +91,12 @@ local DIFFERS = {
 }
 DIFFERS.fmod = DIFFERS["%"]
 
+--- Whether a node is the sum or difference of what floats hold and a number that is added in each pass at most.
+local function is_stepped(operator, one, other)
+  return (operator == "+" or operator == "-") and is_finite(one) and is_finite(other)
+    and math.min(magnitude(one), magnitude(other)) <= STEP
+end
+
 --- The interval of an operator on two operands, each of which is an integer somewhere.
 local function of_pair(self, node, operator, left, right)
   local one, other = self.integers[left], self.integers[right]
@@ -134,7 +104,7 @@ local function of_pair(self, node, operator, left, right)
   local find, differs = INTERVALS[operator], DIFFERS[operator]
   if not find then return ANY end
   local least, most = find(one, other)
-  if is_stepped(operator, left, one, right, other) then
+  if is_stepped(operator, one, other) then
     least, most = math.max(least, -LARGEST), math.min(most, LARGEST)
   end
   if operator == "*" and is_square(left, right) then least, differs = has_zero(one) and 0 or least, nil end
@@ -255,7 +225,8 @@ local function of_loop(self, node)
   local from, to = self.integers[node.from] or ANY, self.integers[node.to] or ANY
   local is_up, is_down = node.pace or node.step > 0, node.pace or node.step < 0
   local least, most = math.min(from[1], is_down and to[1] or from[1]), math.max(from[2], is_up and to[2] or from[2])
-  return { math.max(least, -LARGEST), math.min(most, LARGEST) }
+  if not node.irregular then return interval(least, most) end
+  return { math.max(least, -STEP), math.min(most, STEP) } -- whatever data say, it counts passes
 end
 
 --- Goes through the passes of a loop. Out of `while` and `repeat` leads a `break`.
@@ -281,7 +252,7 @@ end
 -- @treturn ?table an interval
 function mixtures.of_argument(kind)
   if kind.type ~= "int" then return nil end
-  return kind.is_large and ANY or FINITE
+  return kind.is_large and ANY or ARGUMENT
 end
 
 return mixtures

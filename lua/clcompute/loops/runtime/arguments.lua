@@ -7,8 +7,9 @@ local interrupt = require("clcompute.base").interrupt
 
 local arguments = {}
 
-local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap; floats hold them
+local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap
 arguments.LARGEST = LARGEST
+local LARGE = 1 << 31 -- integers beyond have a specialisation of their own: floats may not hold sums of them
 
 local function fail(row, message, ...)
   error(("%s: %s"):format(row.label, message:format(...)), 0)
@@ -41,7 +42,7 @@ local function take_number(row, value)
   end
   local is_integer = math.type(value) == "integer"
   return value, { kind = "number", type = is_integer and "int" or "float",
-    is_large = is_integer and (value > LARGEST or value < -LARGEST) }
+    is_large = is_integer and (value > LARGE or value < -LARGE) }
 end
 
 -- --- tables -------------------------------------------------------------------------------

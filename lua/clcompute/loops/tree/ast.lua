@@ -205,7 +205,6 @@ local VARIABLE = {
   { "is_buffer", "boolean?", "types" },
   { "doubt", "list?", "types", "of a result: the least and the most of the integers that it is where data say so" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
-  { "is_slow", "boolean?", "types", "an integer that no sum gets too large by" },
 }
 
 local NODES = { variable = VARIABLE }
