@@ -378,7 +378,8 @@ describe("loops.compile", function()
 
   it("has a kernel where a zero of either type makes no difference", function()
     for operation, is_kernel in pairs { ["+ 1"] = true, ["- 1"] = true, ["* 2"] = true, ["// 2"] = true,
-      ["* 0.5"] = true, ["* -2"] = false, ["* i"] = false, ["% 2"] = false, ["+ (1 << 60)"] = false } do
+      ["* 0.5"] = true, ["* i"] = true, ["% 2"] = true, ["* -2"] = false, ["* n"] = false, ["% n"] = false,
+      ["+ (1 << 60)"] = false } do
       local text = "function(a, b, n) for i = 1, n do a[i] = math.max(0, b[i]) %s end end"
       local compiled = assert(loops.compile(text:format(operation), { device = helper.device(), force = true }))
       compiled({ 7.5, 8.5 }, { 2.5, 3.5 }, 2)

@@ -14,9 +14,9 @@ local is_long = os.getenv "LONG" ~= nil
 --- Runs f while all nests and tasks run on the device.
 local function everywhere(f)
   local decide, make = profitability.decide, decision.make
-  profitability.decide = function(plan)
+  profitability.decide = function(plan, _, _, _, options)
     local verdict = { on_device = {}, reasons = {} }
-    for i in ipairs(plan.kernels) do verdict.on_device[i] = true end
+    for i in ipairs(plan.kernels) do verdict.on_device[i] = options.force ~= false end
     return verdict
   end
   decision.make = function(state, ...)
@@ -72,6 +72,7 @@ describe("a random program", function()
       assert.is_true(ok or not is_right, place)
       if ok and is_right then
         assert.is_true(copies.are_equal({ result }, { found }), place)
+        assert.equal(math.type(result), math.type(found), place)
         for i, value in ipairs(got) do
           assert.is_true(copies.are_equal(expected[i], value), ("%sargument %d"):format(place, i))
         end
@@ -332,6 +333,41 @@ describe("functions that people write", function()
       end
     end
     assert.is_true(compiled:stats().launches > 0)
+  end)
+
+  it("return that integer from a task, whose call Lua repeats", function()
+    local text = "function(x) local s = 10 for i = 1, #x do if x[i] > 0 then s = s + x[i] end end return s end"
+    local compiled <close> = assert(loops.compile(text, { device = device }))
+    for _, x in ipairs { { -1.0, 0.0 }, { -1.0, 0.5 }, { 0.0, -1.0 }, { 0.0, -1.0 } } do
+      local buffer, found = device:buffer(x, "double"), nil
+      everywhere(function() found = compiled(buffer) end)
+      assert.equal(x[2] > 0 and "float" or "integer", math.type(found))
+    end
+    assert.is_true(compiled:stats().launches >= 4)
+  end)
+
+  it("return such a sum from a task that stores, too, in calls in which a float is added whatever data are", function()
+    for body, is_task in pairs {
+      ["for i = 1, n do s = s + x[i] y[i] = s end"] = true,
+      ["for i = 2, n do for j = i, n - 1 do s = s + x[i] y[j] = s end end"] = true,
+      ["if n > 3 then for i = 1, n do y[i] = x[i] s = s + y[i] end end"] = true,
+      ["local t = 1 for i = 1, n do t = t * x[i] y[i] = t s = t end"] = true,
+      ["for i = 1, n do y[i] = x[i] + s if x[i] > 0 then s = s + x[i] end end"] = false,
+      ["for i = 1, n do y[i] = s s = s + x[i] end if n > 3 then s = 0 end"] = false,
+      ["for i = 1, n do y[i] = s s = s + x[i] if s > 2 then break end end"] = false,
+    } do
+      local text = ("function(x, y, n) local s = 0 %s return s end"):format(body)
+      local f, compiled <close> = assert(load("return " .. text))(), assert(loops.compile(text, { device = device }))
+      for n = 0, 5 do
+        local values = { { 1.0, -1.0, 0.0, 0.5, 2.5, 1.0 }, { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }, n }
+        local expected, got = copies.of(values), copies.in_buffers(values, device, "double")
+        local sum, found = f(table.unpack(expected)), nil
+        everywhere(function() found = compiled(table.unpack(got)) end)
+        assert.same({ sum, math.type(sum) }, { found, math.type(found) }, text)
+        assert(copies.are_equal(expected, copies.read(got)))
+      end
+      assert.equal(is_task, compiled:stats().launches > 0, text)
+    end
   end)
 
   it("assign numbers between loops, whose bounds stay known", function()

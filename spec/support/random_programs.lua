@@ -119,7 +119,7 @@ end
 local function define(state)
   if chance(2) then
     local id = name(state, "t")
-    add(state, "local %s = %s", id, with_calls(state, float, 1))
+    add(state, "local %s = %s", id, chance(4) and pick { "0", "1" } or with_calls(state, float, 1))
     table.insert(state.floats, id)
   else
     local id, other = name(state, "k"), name(state, "t")
@@ -320,7 +320,7 @@ function random_programs.text()
     add(state, "  u[1] = 0.5")
     state.has_table = first == 1 and not is_number and "returned" or "kept"
   end
-  if is_number then add(state, "  local sum = 0.0") end
+  if is_number then add(state, "  local sum = %s", pick { "0.0", "0" }) end
   if is_number then table.insert(state.floats, "sum") end
   block(state, math.random(1, 3))
   if is_number then add(state, "  if s == 3 then return c end return sum") end

@@ -20,7 +20,7 @@ local compiler = {}
 local function copy(unit, job)
   local copies
   unit.tree, copies = ast.copy(job.tree)
-  unit.own = {}
+  unit.own, unit.gaps = {}, {}
   for _, list in ipairs { job.variables, job.tree.scratch or {} } do
     for _, variable in ipairs(list) do unit.own[variable] = copies[variable] end
   end
@@ -100,7 +100,6 @@ end
 --- Tables that the function makes. One of which elements are read that nothing was stored in has nil there: such calls
 -- run in Lua. There a table of each pass would have what other passes stored: such a call is refused (runtime/call).
 local function local_tables(unit, job)
-  unit.gaps = {}
   if not unit.tree.scratch then return end
   if may_take_memory(unit, job, 0) then analysis.local_tables.expand(unit.tree, anew(unit)) end
   analyse(unit)
@@ -111,8 +110,19 @@ local function local_tables(unit, job)
   end
   for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
     unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition),
-      is_of_pass = #gap.array.loops > 0 }
+      is_of_pass = #gap.array.loops > 0,
+      reason = ("elements of '%s', which it makes, may be read or returned without a value"):format(gap.array.name) }
   end
+end
+
+--- Locals that begin as integers and are returned. Calls in which no float comes to one run in Lua.
+local function beginnings(unit)
+  if unit.given_up then return end
+  for _, row in ipairs(analysis.beginnings.find(unit.tree, unit.scop)) do
+    table.insert(unit.gaps, { holds = analysis.bounds.evaluator(row.condition),
+      reason = ("'%s' is returned as the integer that it begins with"):format(row.variable.name) })
+  end
+  front.settle_mixtures(unit.tree)
 end
 
 --- The rules of the paper are for the order as it is written.
@@ -466,7 +476,7 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; is_flat
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument; is_flat; gaps, none so far
   { "types", types },
   { "subscripts", subscripts },
   { "extremes", extremes },
@@ -474,6 +484,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "local_tables", local_tables }, -- gaps: where tables that it makes may be read, but have no elements
+  { "beginnings", beginnings }, -- gaps: where it returns an integer, and floats else
   { "triangles", triangles },
   { "peeling", peeling },
   { "right_looking", right_looking },

@@ -187,7 +187,7 @@ local function is_doubtful(state, values)
   for position, variable in ipairs(state.variables) do
     local doubt = variable.is_result and state.latest.spec.own[variable].doubt
     local value = doubt and values[position][state.options.base]
-    if doubt and value == doubt and math.type(value) == "float" then return true end
+    if math.type(value) == "float" and value >= doubt[1] and value <= doubt[2] and value % 1 == 0 then return true end
   end
   return false
 end

@@ -3,6 +3,7 @@
 --- What may run in which order, and what a call must check: found with isl, from a tree with types.
 
 return {
+  beginnings = require "clcompute.loops.analysis.beginnings", -- `local s = 0` that is returned, and given floats before
   bounds = require "clcompute.loops.analysis.bounds", -- when an access leaves its array; what is written whole
   selections = require "clcompute.loops.analysis.selections", -- an `if` that only chooses a value, as one assignment
   dependences = require "clcompute.loops.analysis.dependences", -- which loops are parallel, and why others are not

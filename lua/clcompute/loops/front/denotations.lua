@@ -315,7 +315,12 @@ function Names:node(kind, parsed, fields)
   if self.nodes > MOST_NODES then
     self:fail(parsed, "more than %d expressions with all calls put in place", MOST_NODES)
   end
-  return ast.node(kind, fields, self.site or parsed)
+  local node = ast.node(kind, fields, self.site or parsed)
+  if self.site then
+    local file = self.holder.origin.file
+    node.inside = (file == self.origin.file and "line %d" or file:gsub("%%", "%%%%") .. ":%d"):format(parsed.line)
+  end
+  return node
 end
 
 --- Runs f at another place, its `scope`, `holder`, `site` (the call that all there stands for) and `calls` (of inlined

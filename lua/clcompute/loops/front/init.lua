@@ -15,7 +15,8 @@ local types = require "clcompute.loops.front.types"
 local unassigned = require "clcompute.loops.front.unassigned"
 
 local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose,
-  infer_types = types.infer, origin = origin.of, simplify_subscripts = subscripts.simplify }
+  infer_types = types.infer, origin = origin.of, settle_mixtures = types.settle,
+  simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.
 -- @tparam table from of `front.origin`

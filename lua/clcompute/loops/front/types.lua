@@ -5,119 +5,13 @@
 --
 -- Types are "int", "float" and "bool", by Lua's rules. An `and` that is either false or a number is `is_partial`: its
 -- type is the number's, and only `or`, `not`, `and` and conditions take it. A float that may be an integer in Lua is
--- `is_mixed` (below).
+-- `is_mixed` (`clcompute.loops.front.mixtures`).
 
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
 local failure = require("clcompute.loops.tree").failure
+local mixtures = require "clcompute.loops.front.mixtures"
 local walk = require("clcompute.loops.tree").walk
-
--- --- mixtures --------------------------------------------------------------------------
-
--- Floats that may be integers in Lua, because data decide: `math.max(0, x)`, `x > 0 and x or 0`, a local that is given
--- both. A kernel computes them as floats. That is the same as long as the integers are small and meet floats; it is not
--- where the sign of a zero, a division by zero or 64 bits make a difference: such a node `is_ambiguous`.
-local mixture = {}
-
-local LARGEST = 1 << 53 -- of integers that are floats too
-local NARROW = { char = true, uchar = true, short = true, ushort = true, int = true, uint = true }
-
---- The operands of a node whose values it may have itself.
-local function alternatives(node)
-  if node.kind == "call" and (node.name == "max" or node.name == "min") then return node.arguments end
-  if node.op == "or" then return { node.left, node.right } end
-  if node.op == "and" then return { node.right } end
-  return {}
-end
-
-local is_small
-
---- Whether a local is given one value, which is small.
-local function holds_small(variable)
-  if variable.assigned or not variable.definition then return false end
-  if variable.holds_small == nil then variable.holds_small = is_small(variable.definition) end
-  return variable.holds_small
-end
-
-local SMALL = {
-  number = function(node) return math.abs(node.value) <= LARGEST and node.value ~= math.mininteger end,
-  name = function(node)
-    local variable = node.variable
-    return variable.role == "loop" or variable.is_index or holds_small(variable)
-  end,
-  length = function() return true end,
-  index = function(node) return NARROW[node.array.element] end,
-}
-
---- Whether an integer is surely not beyond what floats hold, but for sums that nobody writes.
-function is_small(node)
-  if SMALL[node.kind] then return SMALL[node.kind](node) or false end
-  if node.kind == "unary" then return node.op == "-" and is_small(node.operand) end
-  return (node.op == "+" or node.op == "-") and is_small(node.left) and is_small(node.right)
-end
-
-local function is_positive_literal(node)
-  return node.type == "int" and node.kind == "number" and node.value > 0 and is_small(node)
-end
-
---- Whether an operand is a float in Lua too.
-local function is_lua_float(node)
-  return node.type == "float" and not node.is_mixed
-end
-
-local function is_either(node)
-  return node.is_mixed or node.type == "int"
-end
-
-local ZERO_MATTERS = { ["*"] = true, ["//"] = true, ["%"] = true, fmod = true }
-local TAKES_LITERAL = { ["*"] = true, ["//"] = true }
-local KEEPS_MIXTURE = { ["+"] = true, ["-"] = true, ["*"] = true, ["//"] = true, ["%"] = true, abs = true, fmod = true }
-
---- Notes what an operator on two operands, of which one is mixed, makes of it.
-local function mark_pair(node, operator, left, right)
-  if not KEEPS_MIXTURE[operator] or not (left.is_mixed or right.is_mixed) then return end
-  if is_lua_float(left) or is_lua_float(right) then return end
-  node.is_mixed = true
-  local other = left.is_mixed and right or left
-  local is_harmless = is_positive_literal(right) or operator == "*" and is_positive_literal(left)
-  if ZERO_MATTERS[operator] and not (TAKES_LITERAL[operator] and is_harmless) then node.is_ambiguous = true end
-  if not other.is_mixed and not is_small(other) then node.is_ambiguous = true end
-end
-
---- Notes whether a node of type float is one of several values, some of them integers.
-local function mark_alternatives(node)
-  local has_integer, has_large = false, false
-  for _, operand in ipairs(alternatives(node)) do
-    if is_either(operand) then has_integer = true end
-    if operand.type == "int" and not is_small(operand) then has_large = true end
-  end
-  node.is_mixed = has_integer
-  node.is_ambiguous = has_integer and has_large
-end
-
---- Marks a node whose operands are marked and have their types: `is_mixed`, `is_ambiguous`.
-function mixture.mark(node)
-  node.is_mixed, node.is_ambiguous = nil, nil
-  if node.type ~= "float" then return end
-  if node.kind == "name" then
-    node.is_mixed = node.variable.is_mixed
-  elseif node.kind == "unary" then
-    node.is_mixed, node.is_ambiguous = node.operand.is_mixed, node.operand.is_mixed
-  elseif node.kind == "call" and (node.name == "abs" or node.name == "fmod") then
-    local first, second = node.arguments[1], node.arguments[2]
-    if second then mark_pair(node, "fmod", first, second) else node.is_mixed = first.is_mixed end
-  elseif node.kind == "binary" and node.op ~= "and" and node.op ~= "or" then
-    mark_pair(node, node.op, node.left, node.right)
-  else
-    mark_alternatives(node)
-  end
-end
-
---- Whether a variable of a type is mixed when it is given a value too; one beyond what floats hold is ambiguous.
-function mixture.is_met(type, node)
-  if type == "float" and node.type == "int" and not is_small(node) then node.is_ambiguous = true end
-  return node.is_mixed or (type == "float") ~= (node.type == "float") and type ~= "bool"
-end
 
 -- --- types -----------------------------------------------------------------------------
 
@@ -145,7 +39,7 @@ local EXPRESSIONS = {}
 function Types:any(node)
   node.is_partial = nil
   node.type = EXPRESSIONS[node.kind](self, node)
-  mixture.mark(node)
+  mixtures.mark(self, node)
   return node.type
 end
 
@@ -292,9 +186,9 @@ local function give(self, variable, node)
   if not joined then
     self:fail(node, "'%s' is %s, and this is %s", variable.name, ARTICLE[variable.type], ARTICLE[found])
   end
-  local is_mixed = mixture.is_met(before or joined, node) or variable.is_mixed
-  if joined ~= variable.type or is_mixed ~= variable.is_mixed then self.has_changed = true end
-  variable.type, variable.is_mixed = joined, is_mixed
+  if joined ~= variable.type then self.is_wider = true end
+  variable.type = joined
+  mixtures.give(self, variable, node)
 end
 
 --- Makes a table's elements wide enough; a buffer's stay what they are.
@@ -305,34 +199,25 @@ local function store(self, array, node)
     self:fail(node, "a float cannot be stored in '%s', a buffer of %s: use math.floor or '//'", array.name,
       array.element)
   end
-  array.element, self.has_changed = "double", true
+  array.element, self.is_wider = "double", true
 end
 
---- The integer that a local begins with which gets floats then, `local s = 0`; nil for others.
-local function beginning_of(self, node)
-  local values = node.kind == "name" and self.values[node.variable]
-  local first = values and node.variable.definition
-  if not first or first.kind ~= "number" or math.type(first.value) ~= "integer" then return nil end
-  for _, value in ipairs(values) do
-    if value.type ~= "float" or value.is_mixed then return nil end
-  end
-  return first.value
-end
-
---- What a function returns that is an integer where data say so. Where it is what a local begins with, and nothing else
--- is stored, a call that returns just that number may ask Lua which it is (`doubt`).
+--- What a function returns that is an integer where data say so. Where nothing is stored that a call is given, one that
+-- returns such a number may ask Lua which it is (`doubt`).
 local function mark_result(self, array, value)
-  if not value.is_mixed then return end
-  array.doubt = self.is_pure and beginning_of(self, value) or nil
-  value.is_ambiguous = array.doubt == nil or nil
+  local integers = is_float(array.element) and self.integers[value]
+  if not integers then return end
+  if not self.is_pure or not mixtures.is_finite(integers) then value.is_ambiguous = true end
+  array.doubt, self.is_mixed = mixtures.joined(array.doubt, integers), true
 end
 
 STATEMENTS["local"] = function(self, node)
+  node.variable.is_mixed = nil
   if not node.is_blank or not node.variable.assigned then return give(self, node.variable, node.value) end
   self:any(node.value)
 end
 
-STATEMENTS["break"] = function() end
+STATEMENTS["break"] = mixtures.leave
 
 function STATEMENTS.assign(self, node)
   if node.target.kind == "index" then
@@ -342,16 +227,18 @@ function STATEMENTS.assign(self, node)
     self:any(node.target)
   else
     give(self, node.target.variable, node.value)
+    node.is_float = node.value.type == "float" and not node.value.is_mixed
     self:any(node.target)
   end
 end
 
 STATEMENTS["if"] = function(self, node)
-  for _, arm in ipairs(node.arms) do
+  local bodies = { node.otherwise or false }
+  for i, arm in ipairs(node.arms) do
     self:any(arm.condition)
-    infer_block(self, arm.body)
+    bodies[i + 1] = arm.body
   end
-  if node.otherwise then infer_block(self, node.otherwise) end
+  mixtures.choose(self, bodies, infer_block)
 end
 
 STATEMENTS["for"] = function(self, node)
@@ -359,7 +246,7 @@ STATEMENTS["for"] = function(self, node)
   self:integer(node.from, "the first value of a loop")
   self:integer(node.to, "the last value of a loop")
   if node.pace then self:integer(node.pace, "the step of a loop") end
-  infer_block(self, node.body)
+  mixtures.pass(self, node, infer_block)
 end
 
 -- --- kinds --------------------------------------------------------------------
@@ -388,7 +275,7 @@ local function take_number(self, variable, kind)
   elseif variable.is_index and kind.type ~= "int" then
     self:fail(variable.number, "'%s' is used in a bound or a subscript and must be an integer", variable.name)
   end
-  variable.type = kind.type
+  variable.type, self.given[variable] = kind.type, mixtures.of_argument(kind)
 end
 
 --- What the arguments are. A parameter that the function does not use may be anything.
@@ -403,37 +290,59 @@ local function take(self, variables, kinds)
   end
 end
 
---- The values that locals are assigned, by variable, and whether nothing but results is stored.
-local function assignments(tree)
-  local values, is_pure = {}, true
-  walk.nodes(tree.body, function(node)
-    local target = node.kind == "assign" and node.target
-    if not target then return end
-    if target.kind == "index" then
-      is_pure = is_pure and target.array.is_result == true
-    else
-      values[target.variable] = values[target.variable] or {}
-      table.insert(values[target.variable], node.value)
-    end
+--- Whether a function stores nothing but in what it returns.
+local function is_pure(tree)
+  return not walk.find(tree.body, function(node)
+    local array = node.kind == "assign" and node.target.kind == "index" and node.target.array
+    return array and not array.is_result and not array.is_made
   end)
-  return values, is_pure
+end
+
+--- Goes through a tree until nothing of one sort changes.
+local function infer_all(self, tree, what)
+  for _, result in ipairs(tree.results) do result.doubt = nil end
+  self.before, self.round = {}, 0
+  repeat
+    self[what], self.is_mixed, self.round = false, false, self.round + 1
+    self.integers, self.now, self.exits = {}, {}, {}
+    infer_block(self, tree.body)
+  until not self[what]
+end
+
+--- Whether what a statement gives a value holds floats.
+local function takes_floats(node)
+  local variable = node.variable or node.target.variable
+  if variable then return variable.type == "float" end
+  return is_float(node.target.array.element)
+end
+
+--- Makes integers as written floats where they are given to floats, and all mixtures where none makes a difference. Lua
+-- runs what is written all the same.
+-- @tparam table tree
+function types.settle(tree)
+  local is_clear = not walk.find(tree.body, function(node) return node.is_ambiguous end)
+  walk.nodes(tree.body, function(node)
+    if is_clear and node.is_mixed then node.is_mixed = nil end
+    if node.kind ~= "local" and node.kind ~= "assign" then return end
+    if node.value.kind == "number" and takes_floats(node) then node.value.type = "float" end
+    if is_clear and node.variable then node.variable.is_mixed = nil end
+  end)
+  return tree
 end
 
 --- Gives types to a tree; one that has had others is resolved again before.
 -- @tparam table tree of `clcompute.loops.front.resolve`, checked by `clcompute.loops.front.restrictions`
 -- @tparam table kinds variable, of parameters and captures, to `{ kind="buffer", dtype=, rank= }`,
--- `{ kind="table", element="int"|"float", rank= }` or `{ kind="number", type="int"|"float" }`
+-- `{ kind="table", element="int"|"float", rank= }` or `{ kind="number", type="int"|"float", is_large= }`
 -- @treturn table the tree; nodes and variables have `type`, arrays `element` (a dtype), `rank` and `is_buffer`
 function types.infer(tree, kinds)
-  local self = setmetatable({ origin = tree.origin }, Types)
-  self.values, self.is_pure = assignments(tree)
+  local self = setmetatable({ origin = tree.origin, given = {}, is_pure = is_pure(tree) }, Types)
   take(self, tree.parameters, kinds)
   take(self, tree.captures, kinds)
   for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end
-  repeat -- a type only ever gets wider
-    self.has_changed = false
-    infer_block(self, tree.body)
-  until not self.has_changed
+  infer_all(self, tree, "is_wider") -- types only get wider
+  if self.is_mixed then infer_all(self, tree, "has_changed") end -- integers of these types
+  types.settle(tree)
   return tree
 end
 

@@ -198,9 +198,15 @@ local function selected(node, context)
   return chosen(node.left, node.type, fallback, context), PRIMARY
 end
 
+--- Whether a node subtracts 0 as written: Lua's compiler adds it, so -0.0 - 0 is 0.0.
+local function subtracts_zero(node)
+  local right = node.right
+  return node.op == "-" and right.kind == "number" and math.type(right.value) == "integer" and right.value == 0
+end
+
 local function infix(node, context, wanted)
   local own = PRECEDENCE[node.op]
-  local name = C_NAME[node.op] or node.op
+  local name = subtracts_zero(node) and "+" or C_NAME[node.op] or node.op
   -- a + (b + c) is not (a + b) + c where numbers are rounded
   return ("%s %s %s"):format(operand_as(node.left, wanted, context, own), name,
     operand_as(node.right, wanted, context, own + 1)), own
@@ -361,7 +367,9 @@ for _, name in ipairs { "sqrt", "sin", "cos", "tan" } do FUNCTIONS[name] = funct
 -- --- all ----------------------------------------------------------------------------------
 
 local PRINTERS = {
-  number = function(node, context) return c_expression.number(node.value, context), PRIMARY end,
+  number = function(node, context)
+    return c_expression.number(node.type == "float" and node.value + 0.0 or node.value, context), PRIMARY
+  end,
   boolean = function(node) return node.value and "1" or "0", PRIMARY end,
   name = function(node, context) return c_expression.name(node.variable, context), PRIMARY end,
   text = function(node) return node.text, PRIMARY end,

@@ -197,13 +197,30 @@ local function without_accumulators(list, accumulators)
   return others
 end
 
+local function line_of(node)
+  local line = ("line %d"):format(node.line)
+  return node.inside and ("%s, called in %s"):format(node.inside, line) or line
+end
+
+--- What to write so that a number is a float from the start.
+local function advice_for(fault)
+  local name = walk.find({ fault }, function(part)
+    local first = part.kind == "name" and part.is_mixed and part.variable.definition
+    return first and first.kind == "number" and math.type(first.value) == "integer"
+  end)
+  if not name then return "0.0 instead of 0 makes it floats" end
+  local first = name.variable.definition
+  return ("'%s' begins with %d in %s: write %d.0"):format(name.variable.name, first.value,
+    first.inside or ("line %d"):format(first.line), first.value)
+end
+
 --- That data decide whether a number is an integer, which makes a difference; nil where they do not.
 -- @tparam {table,...} nodes
 -- @treturn ?string
 function partition.ambiguity(nodes)
   local fault = walk.find(nodes, function(part) return part.is_ambiguous end)
-  return fault and ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
-    :format(fault.line) or nil
+  return fault and ("%s: whether this is computed in integers depends on data (%s)")
+    :format(line_of(fault), advice_for(fault)) or nil
 end
 
 --- Why a loop that is parallel, but for accumulators, cannot be a kernel, or nil.

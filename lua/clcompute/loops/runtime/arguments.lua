@@ -9,6 +9,7 @@ local arguments = {}
 
 local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap
 arguments.LARGEST = LARGEST
+local LARGE = 1 << 31 -- integers beyond have a specialisation of their own: floats may not hold sums of them
 
 local function fail(row, message, ...)
   error(("%s: %s"):format(row.label, message:format(...)), 0)
@@ -39,7 +40,9 @@ local function take_number(row, value)
   if row.is_index and (value > LARGEST or value < -LARGEST) then
     fail(row, "it is used in bounds or subscripts, and %d is beyond 2^53", value)
   end
-  return value, { kind = "number", type = math.type(value) == "integer" and "int" or "float" }
+  local is_integer = math.type(value) == "integer"
+  return value, { kind = "number", type = is_integer and "int" or "float",
+    is_large = is_integer and (value > LARGE or value < -LARGE) }
 end
 
 -- --- tables -------------------------------------------------------------------------------
@@ -231,7 +234,7 @@ function arguments.take(rows, values, base, is_written)
     elseif not row.is_array then
       value, kind = take_number(row, value)
       taken.numbers[variable] = value
-      letters[i] = LETTER[kind.type]
+      letters[i] = kind.is_large and "l" or LETTER[kind.type]
     elseif is_buffer(value) then
       array, kind = take_buffer(row, value, is_written)
       letters[i] = kind.dtype

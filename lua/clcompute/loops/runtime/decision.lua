@@ -113,9 +113,9 @@ local function array_facts(spec, arrays)
   return facts
 end
 
-local function is_same_as_last(spec, values, device)
+local function is_same_as_last(spec, values, device, force)
   local last = spec.last
-  if not last or last.device ~= device then return false end
+  if not last or last.device ~= device or last.force ~= force then return false end
   for _, name in ipairs(spec.deciding) do
     if last.values[name] ~= values[name] then return false end
   end
@@ -131,9 +131,7 @@ local function obstacle(state, spec, values, arrays, device, vast)
   end
   if vast then return ("'%s' is in conditions, and beyond 2^53"):format(vast) end
   for _, gap in ipairs(spec.gaps) do
-    if gap.holds(values) then
-      return ("elements of '%s', which it makes, may be read or returned without a value"):format(gap.array.name)
-    end
+    if gap.holds(values) then return gap.reason end
   end
   local unsafe = spec.may_fail(values)
   if unsafe then
@@ -174,7 +172,7 @@ end
 function decision.make(state, spec, values, arrays, device, vast)
   local reason = obstacle(state, spec, values, arrays, device, vast)
   if reason then return in_lua(spec, reason) end
-  if is_same_as_last(spec, values, device) then return spec.last.verdict end
+  if is_same_as_last(spec, values, device, state.options.force) then return spec.last.verdict end
   local numbers, facts = spec.estimate(values), array_facts(spec, arrays)
   local place = decision.place(spec, device)
   local verdict
@@ -184,7 +182,9 @@ function decision.make(state, spec, values, arrays, device, vast)
     verdict = profitability.decide(spec.plan, numbers, facts, profitability.figures(numbers, place.costs),
       state.options)
   end
-  if not verdict.is_waiting then spec.last = { values = values, device = device, verdict = verdict } end
+  if not verdict.is_waiting then
+    spec.last = { values = values, device = device, force = state.options.force, verdict = verdict }
+  end
   return verdict
 end
 

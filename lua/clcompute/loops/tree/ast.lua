@@ -14,6 +14,7 @@ local ast = {}
 local PLACE = {
   { "line", "integer?", "grammar" }, { "column", "integer?", "grammar" },
   { "offset", "integer?", "grammar", "its first byte" }, { "finish", "integer?", "grammar", "its last byte" },
+  { "inside", "string?", "resolve", "its place in a function whose call has the place above" },
 }
 
 --- Rows with others behind them.
@@ -110,6 +111,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" },
     { "is_bare", "boolean?", "resolve", "a blank one that is written so: `local s`" } },
   assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
+    { "is_float", "boolean?", "types", "the value is a float in Lua, too" },
     { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" },
     { "is_choice", "boolean?", "right_looking", "between two orders of the same loops, by their passes" } },
@@ -202,9 +204,8 @@ local VARIABLE = {
   { "sizes", "list?", "local_tables", "of a table that the function makes: its dimensions, as texts" },
   { "like", "ref?", "preserving and recomputing", "of an array that a call makes for itself: one of the same sizes" },
   { "is_buffer", "boolean?", "types" },
-  { "doubt", "number?", "types", "of a result: the number that is an integer in Lua where data say so, of no other" },
+  { "doubt", "list?", "types", "of a result: the least and the most of the integers that it is where data say so" },
   { "is_mixed", "boolean?", "types", "as of expressions" },
-  { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },
 }
 
 local NODES = { variable = VARIABLE }

@@ -1,0 +1,244 @@
+-- SPDX-License-Identifier: MIT
+--- Locals that begin as integers and are given floats later.
+
+local copies = require "spec.support.copies"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+local random_mixtures = require "spec.support.random_mixtures"
+
+local function vector(count, element)
+  local list = {}
+  for i = 1, count do list[i] = element(i) end
+  return list
+end
+
+local function zeros(count) return vector(count, function() return 0.0 end) end
+
+--- Whether numbers are the same, integers where integers are expected.
+local function same(expected, got)
+  return math.type(expected) == math.type(got) and copies.same(expected, got)
+end
+
+--- Compiles a function and compares its calls with those of the function, on tables and on buffers.
+local function check(text, device, values, options)
+  local f, all = assert(load("return " .. text))(), { device = device, force = true }
+  for key, value in pairs(options or {}) do all[key] = value end
+  local compiled = assert(loops.compile(text, all))
+  local expected = copies.of(values)
+  local results = table.pack(f(table.unpack(expected)))
+  for _, own in ipairs { copies.of(values), copies.in_buffers(values, device, "double") } do
+    local found = copies.read(table.pack(compiled(table.unpack(own))))
+    for i = 1, results.n do
+      assert(copies.are_equal(results[i], found[i], type(found[i]) == "number" and same or nil), text)
+    end
+    assert(copies.are_equal(expected, copies.read(own)), text)
+  end
+  return compiled
+end
+
+--- The kernels of a function as text, without comments.
+local function code_of(compiled) return (compiled:source():gsub("//[^\n]*", "")) end
+
+-- Functions as they are written, with 0 and 1; FLOAT behind an integer is what makes it a float.
+local ESCAPES = {
+  [[function(out, w, h, most)
+    for i = 1, h do for j = 1, w do
+      local cr, ci = 3 * j / w - 2, 3 * i / h - 1.5
+      local zr, zi, n = 0FLOAT, 0FLOAT, 0
+      while n < most and zr * zr + zi * zi <= 4 do
+        zr, zi = zr * zr - zi * zi + cr, 2 * zr * zi + ci
+        n = n + 1
+      end
+      out[(i - 1) * w + j] = n
+    end end
+  end]],
+  [[function(out, w, h, most)
+    for i = 1, h do for j = 1, w do
+      local cr, ci = 3 * j / w - 2, 3 * i / h - 1.5
+      local x, y = 0FLOAT, 0FLOAT
+      local count = most
+      for k = 1, most do
+        local xx, yy = x * x, y * y
+        if xx + yy > 4 then count = k; break end
+        x, y = xx - yy + cr, math.abs(2 * x * y) + ci
+      end
+      out[(i - 1) * w + j] = count
+    end end
+  end]],
+  [[function(out, w, h, most)
+    for i = 1, h do for j = 1, w do
+      local zr, zi, rr, ii = 0FLOAT, 0FLOAT, 0FLOAT, 0FLOAT
+      local n = 0
+      repeat
+        zi = 2 * zr * zi + 3 * i / h - 1.5
+        zr = rr - ii + 3 * j / w - 2
+        rr, ii = zr ^ 2, zi ^ 2
+        n = n + 1
+      until rr + ii > 4 or n == most
+      out[(i - 1) * w + j] = n + rr
+    end end
+  end]],
+}
+
+local SUMS = {
+  newton = "local r = 1FLOAT for k = 1, 9 do r = (r + (x[i] ^ 2 + 1) / r) / 2 end y[i] = r",
+  horner = "local p = 0FLOAT for k = n, 1, -1 do p = p * x[i] + x[k] end y[i] = p",
+  series = "local t, s = 1FLOAT, 1FLOAT for k = 1, 9 do t = t * x[i] / k s = s + t end y[i] = s",
+  largest = "local m = 0FLOAT for k = 1, n do if x[k] > m and k ~= i then m = x[k] end end y[i] = m",
+  force = [[local f, g = 0FLOAT, 0FLOAT
+    for k = 1, n do if k ~= i then local d = x[k] - x[i]; f, g = f + d * g, g + d end end y[i] = f * g]],
+  moments = [[local mean, squares, count = 0FLOAT, 0FLOAT, 0
+    for k = i, n do
+      count = count + 1
+      local d = x[k] - mean
+      mean = mean + d / count
+      squares = squares + d * (x[k] - mean)
+    end
+    y[i] = mean + squares / count]],
+  scaled = "local a, b = 1FLOAT, 1FLOAT for k = 1, 9 do a, b = b, (a + b) * x[i] end y[i] = a",
+  overwritten = "local d, s = 0FLOAT, 0FLOAT for k = 1, n do d = x[k] - x[i] s = s + d * -d end y[i] = s",
+}
+
+helper.describe_each("a local that begins as an integer", function(device)
+  local n = helper.is_simulator(device) and 6 or 24
+
+  --- Checks that a function is computed on the device, by kernels that are those of its floats.
+  local function check_floats(text, values)
+    local compiled <close> = check((text:gsub("FLOAT", "")), device, values)
+    assert.equal(2, compiled:stats().launches, text)
+    if not helper.is_simulator(device) then return end -- which builds in a tenth of the time
+    local floats <close> = check((text:gsub("FLOAT", ".0")), device, values)
+    assert.equal(code_of(floats), code_of(compiled))
+  end
+
+  it("is a float from the start where that makes no difference", function()
+    for _, text in ipairs(ESCAPES) do check_floats(text, { zeros(n * 8), 8, n, 30 }) end
+    local x = vector(n, function(i) return math.sin(i) end)
+    for _, body in pairs(SUMS) do
+      check_floats(("function(x, y, n) for i = 1, n do %s end end"):format(body), { x, zeros(n), n })
+    end
+  end)
+
+  it("may be an argument", function()
+    local text = [[function(y, n, first)
+      for i = 1, n do
+        local x = first
+        for k = 1, 5 do x = 3.5 * i / n * x * (1 - x) end
+        y[i] = x
+      end
+    end]]
+    for _, first in ipairs { 1, 0, -3, 1 << 31, 0.25 } do
+      local compiled <close> = check(text, device, { zeros(n), n, first })
+      assert.equal(2, compiled:stats().launches)
+    end
+    local subtract = "function(y, n, x) for i = 1, n do if y[i] > 1 then x = 0.5 end y[i] = x - (1 << 53) end end"
+    local large <close> = check(subtract, device, { zeros(n), n, (1 << 53) + 1 })
+    assert.equal(0, large:stats().launches)
+  end)
+
+  it("is an integer in Lua where the sign of a zero, a division by zero or 64 bits tell", function()
+    local bodies = {
+      "s = 1 / (s * -1)", "s = 1 / (k * s)", "s = 1 / -s", "s = 1 / (s * t)", "s = 1 / (s // -2)",
+      "s = 1 / (-2 * s % 2)", "s = 1 / math.fmod(s - 4, 2)",
+      "for j = 1, 70 do t = t * 2 end s = t", "for j = 1, 100 do s, t = t, s + t + t end",
+      "for j = 1, 70 do t = t + t end s = t", "s = t * (1 << 53) + 1 - (1 << 53)",
+    }
+    local x = vector(n, function(i) return i % 3 - 1.0 end)
+    for _, body in ipairs(bodies) do
+      local text = ([[function(x, y, n, k)
+        for i = 1, n do
+          local s, t = 0, -1
+          if x[i] > 0 then s, t = 0.5, -1.5 end
+          %s
+          y[i] = s
+        end
+      end]]):format(body)
+      local compiled <close> = check(text, device, { x, zeros(n), n, -2 })
+      assert.equal(0, compiled:stats().launches, body)
+      assert.matches("line %d: whether this is computed in integers depends on data", compiled:explain())
+    end
+    for _, body in ipairs { "s = s * s", "s = 1 / (t * t)", "s = 1 / -(t - 3)", "s = (s + 4) // 3", "s = (s + 4) % 3",
+      "s = s // (t + 5)", "s = math.abs(t) * s", "s = 1 / math.max(s, 0)" } do
+      local text = ([[function(x, y, n)
+        for i = 1, n do
+          local s, t = 0, -1
+          if x[i] > 0 then s, t = 0.5, -1.5 end
+          %s
+          y[i] = s
+        end
+      end]]):format(body)
+      local compiled <close> = check(text, device, { x, zeros(n), n })
+      assert.equal(2, compiled:stats().launches, body)
+    end
+    local divided <close> = assert(loops.compile([[function(x, y, n)
+      for i = 1, n do
+        local s = 0
+        if x[i] > 0 then s = x[i] end
+        y[i] = 1 // s
+      end
+    end]], { device = device, force = true }))
+    helper.raises("attempt to divide by zero", divided, { 1.0, 0.0 }, { 0.0, 0.0 }, 2)
+  end)
+
+  it("has its place in what is said of it", function()
+    local compiled <close> = check([[function(x, y, n)
+      local function turned(v)
+        local s = 2
+        if v > 0 then s = v end
+        return -(s - 2)
+      end
+      for i = 1, n do y[i] = turned(x[i]) end
+    end]], device, { zeros(n), zeros(n), n })
+    assert.matches("line 5, called in line 7: whether this is computed in integers depends on data "
+      .. "('s' begins with 2 in line 3: write 2.0)", compiled:explain(), 1, true)
+  end)
+
+  it("is returned as Lua has it", function()
+    local x = vector(n, function(i) return i / 4 end)
+    for _, text in ipairs {
+      "function(x, m) local s = 0 for i = 1, #x do s = s + x[i] end return s * 2, s / 2, s end",
+      "function(x, m) local s = 0 for i = 1, m do s = s + x[i] end return s * 2, -s, s - 3 end",
+      [[function(x, m) local most, t = 0, {}
+        for i = 1, #x do t[i] = x[i] * 2 most = math.max(most, t[i] - 90) end
+        return most, t
+      end]],
+      "function(x, m) if x[2] > 3 or m == 0 then return 0, 1 end return x[4], x[3] end",
+      [[function(x, m) local a, b = 0, 0
+        for _, v in ipairs(x) do a, b = a + v, b + v * v end
+        local mean = a / #x
+        return mean, b / #x - mean * mean
+      end]],
+    } do
+      for _, reduce in ipairs { "sequential", "tree" } do
+        for m = 0, 1 do check(text, device, { x, m }, { reduce = reduce }):close() end
+      end
+    end
+  end)
+
+  it("is what it is in Lua, in random functions", function()
+    local count = helper.long(500) or helper.is_simulator(device) and 40 or 8
+    local launches = 0
+    for _ = 1, count do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text, length = random_mixtures.text(), math.random(n // 3)
+      local values = random_mixtures.arguments(length)
+      local f, force = assert(load(text))(), math.random(3) > 1 or nil
+      local compiled = assert(loops.compile(text:match "return (.*)", { device = device, force = force }))
+      if pcall(f, table.unpack(copies.of(values))) then
+        assert(copies.are_calls_equal(compiled, f, values, device), ("seed %d\n%s"):format(seed, text))
+      else
+        assert.is_false((pcall(compiled, table.unpack(copies.of(values)))))
+      end
+      launches = launches + compiled:stats().launches
+      compiled:close()
+    end
+    assert.is_true(launches > count // 3, "few were parallel")
+  end)
+
+  it("takes 0 from a float as Lua does, which adds it", function()
+    local compiled <close> = check("function(x, y, n) for i = 1, n do y[i] = x[i] - 0 end end", device,
+      { vector(n, function() return -0.0 end), zeros(n), n })
+    assert.equal(2, compiled:stats().launches)
+  end)
+end)
