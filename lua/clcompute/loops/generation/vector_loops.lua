@@ -30,9 +30,9 @@ function vector_loops.print(node, output, tools)
   end
   --- The part of whole runs of so many vectors from a pass on; returns which pass is the next one.
   local function runs(hint, vectors, from)
-    local behind = ("%s_vectors_behind%d"):format(id, vectors)
-    tools.add(output, ("const long %s = %s + (max(%s - %s + 1, (long)0) & -(%d * VECTOR));"):format(behind, from, last,
-      from, vectors))
+    local behind = ("%s_past%d"):format(id, vectors)
+    local size = vectors == 1 and "VECTOR" or ("(%d * VECTOR)"):format(vectors)
+    tools.add(output, ("const long %s = %s + (max(%s - %s + 1, (long)0) & -%s);"):format(behind, from, last, from, size))
     part(hint, from, behind .. " - 1")
     return behind
   end
