@@ -30,11 +30,11 @@ function vector_loops.print(node, output, tools)
   end
   --- The part of whole runs of so many vectors from a pass on; returns which pass is the next one.
   local function runs(hint, vectors, from)
-    local behind = ("%s_past%d"):format(id, vectors)
+    local past = ("%s_past%d"):format(id, vectors)
     local size = vectors == 1 and "VECTOR" or ("(%d * VECTOR)"):format(vectors)
-    tools.add(output, ("const long %s = %s + (max(%s - %s + 1, (long)0) & -%s);"):format(behind, from, last, from, size))
-    part(hint, from, behind .. " - 1")
-    return behind
+    tools.add(output, ("const long %s = %s + (max(%s - %s + 1, (long)0) & -%s);"):format(past, from, last, from, size))
+    part(hint, from, past .. " - 1")
+    return past
   end
   tools.block(output, "", function()
     tools.add(output, ("const long %s = %s, %s = %s;"):format(first, c_expression.plain(node.from, context), last,
