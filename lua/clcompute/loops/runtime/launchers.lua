@@ -11,6 +11,13 @@ local function round_up(n, multiple)
   return -(-n // multiple) * multiple
 end
 
+--- The greatest power of 2 that is not above a number.
+local function power_of_2(n)
+  local power = 1
+  while 2 * power <= n do power = 2 * power end
+  return power
+end
+
 -- --- nests in tiles ------------------------------------------------------------------------
 
 local Blocks = {}
@@ -83,9 +90,10 @@ end
 -- @treturn table `kernel`, `range`, and `progress` of several groups
 function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
-    local items, most = 1, device.type == "cpu" and 1 or math.min(row.together or 1, device.max_group_size)
-    while 2 * items <= most do items = 2 * items end -- a power of 2, as they stand in rows and columns
-    return { kernel = program:kernel(nest.name), range = { global = { items }, group = { items } } }
+    local kernel = program:kernel(nest.name)
+    local most = device.type == "cpu" and 1 or math.min(row.together or 1, kernel:info().group_size)
+    local items = power_of_2(most) -- as they stand in rows and columns
+    return { kernel = kernel, range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
     progress = device:zeros("int", 3 * LINE) }
@@ -185,14 +193,9 @@ local COLUMNS, MOST_ACROSS = 32, 16 -- passes that are side by side, as many as 
 local LEAST_OF_ROW = 32 -- slices of one pass: fewer work-items than a GPU starts at once make no group
 local RESIDENT = 8 * 2048 -- work-items that a compute unit has enough with
 
---- The most work-items of a group.
-local function most_items(device, row)
-  return device.type == "cpu" and 1 or math.min(math.max(row.slices, COLUMNS * MOST_ACROSS), device.max_group_size)
-end
-
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
 function launchers.group_options(device, row)
-  return (" -DGROUP_ITEMS=%d"):format(most_items(device, row))
+  return (" -DGROUP_ITEMS=%d"):format(device.type == "cpu" and 1 or math.max(row.slices or 1, COLUMNS * MOST_ACROSS))
 end
 
 --- A nest on a device. Where elements lie one behind the other, a group has one pass, else some side by side.
@@ -202,12 +205,13 @@ end
 -- @tparam table row numbers of `clcompute.tuning.known`
 -- @treturn table with the method `share`
 function launchers.grouped(nest, program, device, row)
-  local columns = nest.grouped.by_rows and 1 or COLUMNS
-  local most = math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, most_items(device, row) // columns)
+  local columns, groups = nest.grouped.by_rows and 1 or COLUMNS, program:kernel(nest.name .. "_group")
+  local items = device.type == "cpu" and 1 or groups:info().group_size // columns
+  local most = power_of_2(math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, items))
   local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2) or 2
-  return setmetatable({ items = program:kernel(nest.name), groups = program:kernel(nest.name .. "_group"),
-    columns = columns, most = most, least = least, terms = row.terms or 1,
-    enough = RESIDENT * device.compute_units, range = { global = {}, group = {} } }, Grouped)
+  return setmetatable({ items = program:kernel(nest.name), groups = groups, columns = columns, most = most,
+    least = least, terms = row.terms or 1, enough = RESIDENT * device.compute_units,
+    range = { global = {}, group = {} } }, Grouped)
 end
 
 --- How passes are shared out: as many work-items share one as there are, fewer where the device has enough to do. It
