@@ -345,6 +345,26 @@ describe("a compiled function", function()
     end)
   end)
 
+  it("finds small calls again whose bounds are computed, and leaves errors in these to the call", function()
+    for bound, numbers in pairs { ["math.floor(n / 2)"] = { 4, 5 }, ["#x // n"] = { 1, 2, 3 },
+      ["math.max(1, #x - n)"] = { 1, 9 } } do
+      local text = ("return function(x, n) local s = 0.0 for i = 1, %s do s = s + x[i] end return s end"):format(bound)
+      local f = assert(load(text))()
+      local compiled = assert(loops.compile(f))
+      for _ = 1, 3 do
+        for _, n in ipairs(numbers) do
+          assert.equal(f({ 1.0, 2.0, 3.0, 4.0 }, n), compiled({ 1.0, 2.0, 3.0, 4.0 }, n))
+        end
+      end
+    end
+    local compiled = assert(loops.compile(load "return function(x, n) for i = 1, #x // n do x[i] = 0 end end"()))
+    for _, n in ipairs { 2, 2, 0, 2, 0 } do
+      local ok, message = pcall(compiled, { 1, 2, 3, 4 }, n)
+      assert.equal(n > 0, ok)
+      assert.is_nil(not ok and message:find "shortcut" or nil)
+    end
+  end)
+
   it("repeats a call in a few microseconds above its launches once it was measured", function()
     if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
     local calls = 20000

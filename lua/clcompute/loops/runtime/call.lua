@@ -185,16 +185,24 @@ local function has_upvalues(tree)
   return false
 end
 
-local IDS = { name = function(variable) return variable.id end,
-  length = function(node) return ast.size(node.array, node.dimension) end }
+--- Whether a function takes numbers that are computed of its arguments.
+local function has_computed(state)
+  for _, variable in ipairs(state.variables) do
+    if variable.computed then return true end
+  end
+  return false
+end
 
 --- What else there is, as fields of a table: the sizes of what a function returns, which are 1, and computed numbers.
 local function further_of(state, spec)
-  local fields = {}
+  local fields, names = {}, { name = function(variable) return variable.id end }
+  function names.length(node) -- all of an array that is flat in this specialisation
+    return ast.size(node.array, spec.own[node.array].pitches and 0 or node.dimension)
+  end
   for _, name in ipairs(spec.names) do
     local computed = state.variables[name.argument].computed
     if name.argument > #state.tree.parameters then
-      fields[#fields + 1] = ("%s = %s"):format(name.id, computed and lua_text.expression(computed, IDS) or 1)
+      fields[#fields + 1] = ("%s = %s"):format(name.id, computed and lua_text.expression(computed, names) or 1)
     end
   end
   return fields
@@ -224,10 +232,16 @@ function call.shortcut(state)
   add(lines, "end")
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
-  return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
-    spec.fails, spec.may_fail, spec.leaves_rows, spec.estimate, limit, function(values)
-      return with_sizes(spec, values)
-    end)
+  local environment = { type = type, integer = math.type, math = math }
+  local chunk = assert(load(table.concat(lines, "\n"), "=shortcut", "t", environment))
+  local is_short = chunk(spec.fails, spec.may_fail, spec.leaves_rows, spec.estimate, limit, function(values)
+    return with_sizes(spec, values)
+  end)
+  if not has_computed(state) then return is_short end
+  return function(...) -- a number that cannot be computed is told by the call
+    local ok, is_one = pcall(is_short, ...)
+    return ok and is_one
+  end
 end
 
 -- --- what is kept between calls -----------------------------------------------------------
