@@ -662,8 +662,24 @@ local function triangle(a, y, n)
   end
 end
 
-describe("passes that a work-group shares", function()
-  local device = helper.device()
+local function scaled(a, y, n)
+  for i = 1, n do
+    local s = 0.0
+    for j = 1, n do s = s + a[j][i] end
+    for j = 1, n do a[j][i] = a[j][i] * 2.0 + 1.0 end
+    y[i] = s
+  end
+end
+
+local function doubly(a, y, n, m)
+  for i = 1, n do
+    for j = 1, n do
+      for k = 1, m do y[i] = y[i] + a[j][k] end
+    end
+  end
+end
+
+helper.describe_each("passes that a work-group shares", function(device) -- of one work-item on processors
   local WIDE = { slices = 8, terms = 1 }
   for name, number in pairs(helper.WIDE) do WIDE[name] = number end
 
@@ -687,6 +703,22 @@ describe("passes that a work-group shares", function()
     for _, n in ipairs { 2, 9, 40 } do -- y has no element for the last one
       check_compiled(compiled, triangle, { matrix(n), eighths(n - 1), n })
     end
+  end)
+
+  it("change elements once where passes side by side are more than there are", function()
+    local compiled = grouped(scaled)
+    for _, n in ipairs { 1, 31, 33, 41 } do
+      check_compiled(compiled, scaled, { matrix(n), eighths(n), n })
+    end
+    assert.truthy(compiled:source():find("nest_1_group(", 1, true))
+  end)
+
+  it("are a work-item's where the loops may come to no element that they add to", function()
+    local compiled = grouped(doubly)
+    for _, m in ipairs { 0, 9 } do
+      check_compiled(compiled, doubly, { matrix(9), m > 0 and eighths(9) or {}, 9, m })
+    end
+    assert.falsy(compiled:source():find("nest_1_group(", 1, true))
   end)
 
   it("are named in explain, by how elements lie", function()
@@ -720,6 +752,7 @@ describe("passes that a work-group shares", function()
     assert.equal(2, slices(false, gpu, 1000, 30000))
     assert.equal(nil, slices(false, gpu, 1000, 100000))
     assert.equal(8, slices(false, { type = "gpu", compute_units = 4, max_group_size = 256 }, 1000, 10, 1, 1))
+    assert.equal(8, slices(false, { type = "gpu", compute_units = 4, max_group_size = 384 }, 1000, 10)) -- halves
     assert.equal(nil, slices(true, { type = "cpu", compute_units = 4, max_group_size = 4096 }, 1000, 10))
   end)
 

@@ -28,9 +28,19 @@ local MOST_DIMENSIONS = 3
 
 -- --- which nests ------------------------------------------------------------------------------
 
+--- Whether each pass of a loop comes to its reductions into elements: if none does, there may be no such element.
+local function reaches_elements(loop)
+  local is_direct = walk.set(loop.body)
+  for _, reduction in ipairs(loop.reductions) do
+    if reduction.target.kind == "index" and not is_direct[reduction.node] then return false end
+  end
+  return true
+end
+
 --- Whether work-items may share a loop.
 local function is_shared(node)
-  return node.kind == "for" and (node.parallel or node.reductions) and not node.irregular and not node.pace
+  if node.kind ~= "for" or node.irregular or node.pace then return false end
+  return node.parallel or node.reductions ~= nil and reaches_elements(node)
 end
 
 --- Whether a statement assigns elements of arrays, and whether it assigns locals from around it.
@@ -145,7 +155,7 @@ end
 local PLACE = { [0] = "get_global_id(0)", "get_group_id(1)", "get_global_id(2)" }
 
 --- The pass of a loop of the band. Beyond the last one of dimension 0 work-items have the last one, too, so that all of
--- a group come to each barrier, but store nothing.
+-- a group come to each barrier, but no passes of its loops, and store nothing.
 local function print_place(node, dimension, output)
   local id, context, step = node.variable.id, output.context, node.step
   local pass = id .. "_pass"
@@ -154,7 +164,7 @@ local function print_place(node, dimension, output)
     c_expression.plain(node.to, context), step))
   if dimension == 0 then
     add(output, ("if ((long)get_group_id(0) * columns >= %s_count) return;"):format(id))
-    add(output, ("const bool is_owner = slice == 0 && (long)%s < %s_count;"):format(PLACE[0], id))
+    add(output, ("const bool has_pass = (long)%s < %s_count, is_owner = has_pass && slice == 0;"):format(PLACE[0], id))
     add(output, ("const long %s = min((long)%s, %s_count - 1);"):format(pass, PLACE[0], id))
   else
     add(output, ("const long %s = (long)%s;"):format(pass, PLACE[dimension]))
@@ -198,6 +208,8 @@ local function waits(nodes, own)
   return found
 end
 
+local SLICE = { "slice", "slices", where = "has_pass" }
+
 --- Prints a loop that is shared.
 local function print_shared(loop, nodes, output)
   local list = reduction_kernels.accumulators(loop.parallel and {} or loop.reductions, "_part")
@@ -208,7 +220,7 @@ local function print_shared(loop, nodes, output)
         c_expression.number(accumulator.identity, output.context)))
       output.instead[accumulator.node] = accumulator.instead
     end
-    sharing.print_slice(loop, output, c_statements)
+    sharing.print_slice(loop, output, c_statements, SLICE)
     for _, accumulator in ipairs(list) do
       output.instead[accumulator.node] = nil
       print_together(accumulator, loop, output)

@@ -75,6 +75,13 @@ local function pipeline_of(nest, program, device)
     progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
 end
 
+--- The largest power of 2 that is not above a number; work-items of a GPU's group stand in rows and columns.
+local function power_of_2(most)
+  local power = 1
+  while 2 * power <= most do power = 2 * power end
+  return power
+end
+
 --- A task that groups share, one on each unit: `progress` is as in a pipeline. On a GPU the work-items of one group do.
 -- @tparam table nest with `is_shared`
 -- @tparam Program program with its kernel
@@ -83,8 +90,7 @@ end
 -- @treturn table `kernel`, `range`, and `progress` of several groups
 function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
-    local items, most = 1, device.type == "cpu" and 1 or math.min(row.together or 1, device.max_group_size)
-    while 2 * items <= most do items = 2 * items end -- a power of 2, as they stand in rows and columns
+    local items = device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, device.max_group_size))
     return { kernel = program:kernel(nest.name), range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
@@ -187,7 +193,8 @@ local RESIDENT = 8 * 2048 -- work-items that a compute unit has enough with
 
 --- The most work-items of a group.
 local function most_items(device, row)
-  return device.type == "cpu" and 1 or math.min(math.max(row.slices, COLUMNS * MOST_ACROSS), device.max_group_size)
+  if device.type == "cpu" then return 1 end
+  return power_of_2(math.min(math.max(row.slices or 1, COLUMNS * MOST_ACROSS), device.max_group_size))
 end
 
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
