@@ -735,12 +735,15 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
 
   it("have as many work-items as there are passes for, and as the device needs", function()
     local nest = { name = "nest", grouped = { by_rows = true } }
-    local program = { kernel = function(_, name) return name end }
+    local most = 1024
+    local program = { kernel = function(_, name)
+      return { name = name, info = function() return { group_size = most } end }
+    end }
     local gpu = { type = "gpu", compute_units = 4, max_group_size = 1024 }
     local function slices(by_rows, given, ...)
       nest.grouped.by_rows = by_rows
       local kernel, range = launchers.grouped(nest, program, given, { slices = 128, terms = 4 }):share(...)
-      assert.equal(range and "nest_group" or "nest", kernel)
+      assert.equal(range and "nest_group" or "nest", kernel.name)
       return range and range.group[2]
     end
     assert.equal(128, slices(true, gpu, 1000, 10))
@@ -754,6 +757,8 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
     assert.equal(8, slices(false, { type = "gpu", compute_units = 4, max_group_size = 256 }, 1000, 10, 1, 1))
     assert.equal(8, slices(false, { type = "gpu", compute_units = 4, max_group_size = 384 }, 1000, 10)) -- halves
     assert.equal(nil, slices(true, { type = "cpu", compute_units = 4, max_group_size = 4096 }, 1000, 10))
+    most = 288 -- of this kernel
+    assert.equal(8, slices(false, gpu, 1000, 10))
   end)
 
   it("give for random passes what Lua gives", function()

@@ -90,8 +90,9 @@ end
 -- @treturn table `kernel`, `range`, and `progress` of several groups
 function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
-    local items = device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, device.max_group_size))
-    return { kernel = program:kernel(nest.name), range = { global = { items }, group = { items } } }
+    local kernel = program:kernel(nest.name) -- whose registers may leave room for fewer than the device allows
+    local items = device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, kernel:info().group_size))
+    return { kernel = kernel, range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
     progress = device:zeros("int", 3 * LINE) }
@@ -210,9 +211,11 @@ end
 -- @treturn table with the method `share`
 function launchers.grouped(nest, program, device, row)
   local columns = nest.grouped.by_rows and 1 or COLUMNS
-  local most = math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, most_items(device, row) // columns)
+  local groups = program:kernel(nest.name .. "_group")
+  local items = math.min(most_items(device, row), power_of_2(groups:info().group_size)) // columns
+  local most = math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, items)
   local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2) or 2
-  return setmetatable({ items = program:kernel(nest.name), groups = program:kernel(nest.name .. "_group"),
+  return setmetatable({ items = program:kernel(nest.name), groups = groups,
     columns = columns, most = most, least = least, terms = row.terms or 1,
     enough = RESIDENT * device.compute_units, range = { global = {}, group = {} } }, Grouped)
 end
