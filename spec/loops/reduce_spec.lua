@@ -662,6 +662,14 @@ local function triangle(a, y, n)
   end
 end
 
+local function above(a, y, n)
+  for i = 1, n do
+    local most = y[i]
+    for j = i + 1, n do most = math.max(a[i][j], most) end
+    y[i] = most
+  end
+end
+
 local function scaled(a, y, n)
   for i = 1, n do
     local s = 0.0
@@ -702,6 +710,15 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
     local compiled = grouped(triangle)
     for _, n in ipairs { 2, 9, 40 } do -- y has no element for the last one
       check_compiled(compiled, triangle, { matrix(n), eighths(n - 1), n })
+    end
+  end)
+
+  it("keep NaN where a loop has no pass", function()
+    local compiled = grouped(above)
+    for _, n in ipairs { 2, 9, 40 } do
+      local y = eighths(n)
+      y[n] = nan
+      check_compiled(compiled, above, { matrix(n), y, n })
     end
   end)
 

@@ -188,12 +188,11 @@ local function print_together(accumulator, loop, output)
   add(output, ("REDUCE_SLICES(%s, %s)"):format(lanes, accumulator.helper))
   add(output, "EVERYBODY")
   add(output, ("%s = %s[column];"):format(id, lanes))
-  local function store() c_statements.store(accumulator.target, accumulator.result, output, accumulator.node) end
-  if accumulator.is_local then
-    store()
-  else -- which is there if the loop has a pass
-    c_statements.block(output, ("if (is_owner && %s_count > 0) "):format(loop.variable.id), store)
-  end
+  -- without a pass of the loop an element may not be there, and NaN is not left out
+  local condition = ("if (%s%s_count > 0) "):format(accumulator.is_local and "" or "is_owner && ", loop.variable.id)
+  c_statements.block(output, condition, function()
+    c_statements.store(accumulator.target, accumulator.result, output, accumulator.node)
+  end)
   add(output, "EVERYBODY")
 end
 
