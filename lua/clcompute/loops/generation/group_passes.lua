@@ -28,19 +28,9 @@ local MOST_DIMENSIONS = 3
 
 -- --- which nests ------------------------------------------------------------------------------
 
---- Whether each pass of a loop comes to its reductions into elements: if none does, there may be no such element.
-local function reaches_elements(loop)
-  local is_direct = walk.set(loop.body)
-  for _, reduction in ipairs(loop.reductions) do
-    if reduction.target.kind == "index" and not is_direct[reduction.node] then return false end
-  end
-  return true
-end
-
 --- Whether work-items may share a loop.
 local function is_shared(node)
-  if node.kind ~= "for" or node.irregular or node.pace then return false end
-  return node.parallel or node.reductions ~= nil and reaches_elements(node)
+  return node.kind == "for" and (node.parallel or node.reductions) and not node.irregular and not node.pace
 end
 
 --- Whether a statement assigns elements of arrays, and whether it assigns locals from around it.
@@ -181,15 +171,15 @@ local function print_body(nodes, output)
 end
 
 --- Puts together what the slices found, and gives it to x.
-local function print_together(accumulator, loop, output)
+local function print_together(accumulator, output)
   local id, lanes = accumulator.id, accumulator.type == "int" and "int_lanes" or "real_lanes"
   output.context.helpers[accumulator.helper] = true
   add(output, ("%s[lane] = %s;"):format(lanes, id))
   add(output, ("REDUCE_SLICES(%s, %s)"):format(lanes, accumulator.helper))
   add(output, "EVERYBODY")
   add(output, ("%s = %s[column];"):format(id, lanes))
-  -- without a pass of the loop an element may not be there, and NaN is not left out
-  local condition = ("if (%s%s_count > 0) "):format(accumulator.is_local and "" or "is_owner && ", loop.variable.id)
+  local changes = reduction_kernels.changes(accumulator, output.context)
+  local condition = ("if (%s%s) "):format(accumulator.is_local and "" or "is_owner && ", changes)
   c_statements.block(output, condition, function()
     c_statements.store(accumulator.target, accumulator.result, output, accumulator.node)
   end)
@@ -222,7 +212,7 @@ local function print_shared(loop, nodes, output)
     sharing.print_slice(loop, output, c_statements, SLICE)
     for _, accumulator in ipairs(list) do
       output.instead[accumulator.node] = nil
-      print_together(accumulator, loop, output)
+      print_together(accumulator, output)
     end
     if #list == 0 then add(output, "EVERYBODY") end
   end)
