@@ -237,8 +237,11 @@ helper.describe_each("a local that begins as an integer", function(device)
   end)
 
   it("takes 0 from a float as Lua does, which adds it", function()
-    local compiled <close> = check("function(x, y, n) for i = 1, n do y[i] = x[i] - 0 end end", device,
-      { vector(n, function() return -0.0 end), zeros(n), n })
-    assert.equal(2, compiled:stats().launches)
+    for _, value in ipairs { "x[i] - 0", "minus(x[i], 0)" } do -- but no argument
+      local text = ("function(x, y, n) local function minus(a, b) return a - b end for i = 1, n do y[i] = %s end end")
+        :format(value)
+      local compiled <close> = check(text, device, { vector(n, function() return -0.0 end), zeros(n), n })
+      assert.equal(2, compiled:stats().launches)
+    end
   end)
 end)

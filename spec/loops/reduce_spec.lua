@@ -662,8 +662,38 @@ local function triangle(a, y, n)
   end
 end
 
-describe("passes that a work-group shares", function()
-  local device = helper.device()
+local function above(a, y, n)
+  for i = 1, n do
+    local most = y[i]
+    for j = i + 1, n do most = math.max(a[i][j], most) end
+    y[i] = most
+  end
+end
+
+local function scaled(a, y, n)
+  for i = 1, n do
+    local s = 0.0
+    for j = 1, n do s = s + a[j][i] end
+    for j = 1, n do a[j][i] = a[j][i] * 2.0 + 1.0 end
+    y[i] = s
+  end
+end
+
+local function behind(a, y, n, m)
+  for j = 1, n do
+    if j > n - m then y[1] = math.max(a[j][1], y[1]) end
+  end
+end
+
+local function doubly(a, y, n, m)
+  for i = 1, n do
+    for j = 1, n do
+      for k = 1, m do y[i] = math.max(a[j][k], y[i]) end
+    end
+  end
+end
+
+helper.describe_each("passes that a work-group shares", function(device) -- of one work-item on processors
   local WIDE = { slices = 8, terms = 1 }
   for name, number in pairs(helper.WIDE) do WIDE[name] = number end
 
@@ -686,6 +716,29 @@ describe("passes that a work-group shares", function()
     local compiled = grouped(triangle)
     for _, n in ipairs { 2, 9, 40 } do -- y has no element for the last one
       check_compiled(compiled, triangle, { matrix(n), eighths(n - 1), n })
+    end
+  end)
+
+  it("keep NaN where a loop has no pass", function()
+    local compiled = grouped(above)
+    for _, n in ipairs { 2, 9, 40 } do
+      local y = eighths(n)
+      y[n] = nan
+      check_compiled(compiled, above, { matrix(n), y, n })
+    end
+  end)
+
+  it("change elements once where passes side by side are more than there are", function()
+    local compiled = grouped(scaled)
+    for _, n in ipairs { 1, 31, 33, 41 } do
+      check_compiled(compiled, scaled, { matrix(n), eighths(n), n })
+    end
+    assert.truthy(compiled:source():find("nest_1_group(", 1, true))
+  end)
+
+  it("store nothing where no pass comes to an element, which may not be there", function()
+    for m, y in pairs { [0] = list_of(9, function() return nan end), [9] = eighths(9) } do
+      for _, f in ipairs { doubly, behind } do check_compiled(grouped(f), f, { matrix(9), y, 9, m }) end
     end
   end)
 

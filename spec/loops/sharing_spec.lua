@@ -227,8 +227,7 @@ describe("a task that groups share", function()
   end)
 end)
 
-describe("a task that the work-items of a GPU's group share", function()
-  local device = helper.device()
+helper.describe_each("a task that the work-items of a GPU's group share", function(device) -- one of a processor
   local OPTIONS = { device = device, target = "gpu", tiles = { together = 8 } }
 
   local function numbers(count)

@@ -198,10 +198,12 @@ local function selected(node, context)
   return chosen(node.left, node.type, fallback, context), PRIMARY
 end
 
---- Whether a node subtracts 0 as written: Lua's compiler adds it, so -0.0 - 0 is 0.0.
+--- Whether a node subtracts 0 as written: Lua's compiler adds it, so -0.0 - 0 is 0.0; but not where 0 is an argument of
+-- a function that stands in place of its call.
 local function subtracts_zero(node)
   local right = node.right
   return node.op == "-" and right.kind == "number" and math.type(right.value) == "integer" and right.value == 0
+    and right.inside == node.inside
 end
 
 local function infix(node, context, wanted)

@@ -145,7 +145,7 @@ end
 local PLACE = { [0] = "get_global_id(0)", "get_group_id(1)", "get_global_id(2)" }
 
 --- The pass of a loop of the band. Beyond the last one of dimension 0 work-items have the last one, too, so that all of
--- a group come to each barrier, but store nothing.
+-- a group come to each barrier, but no passes of its loops, and store nothing.
 local function print_place(node, dimension, output)
   local id, context, step = node.variable.id, output.context, node.step
   local pass = id .. "_pass"
@@ -154,7 +154,7 @@ local function print_place(node, dimension, output)
     c_expression.plain(node.to, context), step))
   if dimension == 0 then
     add(output, ("if ((long)get_group_id(0) * columns >= %s_count) return;"):format(id))
-    add(output, ("const bool is_owner = slice == 0 && (long)%s < %s_count;"):format(PLACE[0], id))
+    add(output, ("const bool has_pass = (long)%s < %s_count, is_owner = has_pass && slice == 0;"):format(PLACE[0], id))
     add(output, ("const long %s = min((long)%s, %s_count - 1);"):format(pass, PLACE[0], id))
   else
     add(output, ("const long %s = (long)%s;"):format(pass, PLACE[dimension]))
@@ -171,19 +171,18 @@ local function print_body(nodes, output)
 end
 
 --- Puts together what the slices found, and gives it to x.
-local function print_together(accumulator, loop, output)
+local function print_together(accumulator, output)
   local id, lanes = accumulator.id, accumulator.type == "int" and "int_lanes" or "real_lanes"
   output.context.helpers[accumulator.helper] = true
   add(output, ("%s[lane] = %s;"):format(lanes, id))
   add(output, ("REDUCE_SLICES(%s, %s)"):format(lanes, accumulator.helper))
   add(output, "EVERYBODY")
   add(output, ("%s = %s[column];"):format(id, lanes))
-  local function store() c_statements.store(accumulator.target, accumulator.result, output, accumulator.node) end
-  if accumulator.is_local then
-    store()
-  else -- which is there if the loop has a pass
-    c_statements.block(output, ("if (is_owner && %s_count > 0) "):format(loop.variable.id), store)
-  end
+  local changes = reduction_kernels.changes(accumulator, output.context)
+  local condition = ("if (%s%s) "):format(accumulator.is_local and "" or "is_owner && ", changes)
+  c_statements.block(output, condition, function()
+    c_statements.store(accumulator.target, accumulator.result, output, accumulator.node)
+  end)
   add(output, "EVERYBODY")
 end
 
@@ -198,6 +197,8 @@ local function waits(nodes, own)
   return found
 end
 
+local SLICE = { "slice", "slices", where = "has_pass" }
+
 --- Prints a loop that is shared.
 local function print_shared(loop, nodes, output)
   local list = reduction_kernels.accumulators(loop.parallel and {} or loop.reductions, "_part")
@@ -208,10 +209,10 @@ local function print_shared(loop, nodes, output)
         c_expression.number(accumulator.identity, output.context)))
       output.instead[accumulator.node] = accumulator.instead
     end
-    sharing.print_slice(loop, output, c_statements)
+    sharing.print_slice(loop, output, c_statements, SLICE)
     for _, accumulator in ipairs(list) do
       output.instead[accumulator.node] = nil
-      print_together(accumulator, loop, output)
+      print_together(accumulator, output)
     end
     if #list == 0 then add(output, "EVERYBODY") end
   end)

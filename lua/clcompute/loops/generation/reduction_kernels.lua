@@ -100,6 +100,14 @@ end
 
 local add = c_statements.add
 
+--- Whether an accumulator changes x, in C. Where no pass comes to its statement it does not, and there may be no such
+-- element.
+function reduction_kernels.changes(accumulator, context)
+  local id, identity = accumulator.id, accumulator.identity
+  if identity == 0 and accumulator.type == "float" then return ("(%s != 0 || !signbit(%s))"):format(id, id) end
+  return ("%s != %s"):format(id, c_expression.number(identity, context))
+end
+
 -- POCL 3.1 miscompiles barriers in loops, so these are in none.
 local HEAD = [[
 #ifndef LANES
@@ -215,7 +223,9 @@ function reduction_kernels.print_result(nest, output)
   for _, accumulator in ipairs(list) do
     add(output, ("  %s = %s_lanes[0];"):format(accumulator.id, accumulator.id))
     output.depth = 2
-    c_statements.store(accumulator.target, accumulator.result, output, accumulator.node)
+    c_statements.block(output, ("if (%s) "):format(reduction_kernels.changes(accumulator, output.context)), function()
+      c_statements.store(accumulator.target, accumulator.result, output, accumulator.node)
+    end)
     output.depth = 1
   end
   add(output, "}")

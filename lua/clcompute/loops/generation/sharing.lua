@@ -128,14 +128,17 @@ local ROW, COLUMN = { "row", "rows" }, { "column", "columns" } -- of the work-it
 -- @tparam table loop
 -- @tparam table output
 -- @tparam table tools as for `print_alone`
--- @tparam ?table place names of what says which work-item it is, and of how many: "slice" and "slices" unless given
+-- @tparam ?table place names of what says which work-item it is, and of how many: "slice" and "slices" unless given;
+-- and `where` it has passes at all, always unless given
 function sharing.print_slice(loop, output, tools, place)
-  local first, step_of_passes = table.unpack(place or SLICE)
+  place = place or SLICE
+  local first, step_of_passes = table.unpack(place)
   local id, context, step = loop.variable.id, output.context, loop.step
   context.helpers.passes = true
   tools.add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
-  tools.add(output, ("const long %s_count = passes(%s_from, %s, %d);"):format(id, id,
-    c_expression.plain(loop.to, context), step))
+  tools.add(output, ("const long %s_count = %spasses(%s_from, %s, %d)%s;"):format(id,
+    place.where and place.where .. " ? " or "", id, c_expression.plain(loop.to, context), step,
+    place.where and " : 0" or ""))
   if place ~= ROW then output[#output + 1] = "#pragma unroll 4" end -- so that it waits for several loads at once
   tools.block(output, ("for (long %s_pass = %s; %s_pass < %s_count; %s_pass += %s) "):format(id, first, id, id, id,
     step_of_passes), function()
