@@ -112,4 +112,22 @@ describe("what is read as it was before a nest", function()
       compare(("function(a, b, c, n) %s end end end end"):format(table.concat(lines, "\n")))
     end
   end)
+
+  it("is none of the arrays that passes of a loop around have for themselves", function()
+    compare [[function(a, b, c, n)
+      for t = 1, 2 do
+        for i = 1, 0 do for j = 1, n do a[i][j] = b[i][j] end end
+        for i = 1, n do for j = 1, n do b[i][j] = c[i][j] * 0.125 end end
+      end
+    end]]
+    local compiled = assert(loops.compile([[function(x, y, z, n, steps)
+      for t = 1, steps do
+        for i = 1, 0 do z[i] = y[i] end
+        for i = 1, n do y[i] = x[i] * 0.125 end
+      end
+    end]], { target = "gpu" }))
+    local y = { 4.0, 5.0 }
+    compiled({ 8.0, 16.0 }, y, { 0.0, 0.0 }, 2, 3)
+    assert.same({ 1.0, 2.0 }, y)
+  end)
 end)

@@ -484,6 +484,24 @@ describe("functions that people write", function()
     end
   end)
 
+  it("store in an array that is read before under another name, as two arguments may be one array", function()
+    for _, text in ipairs {
+      "for i = 1, n do local a, b = x[1], f(x[i]) z[i] = a * 10 + b end",
+      "for i = 1, n do z[i], z[1] = x[1], f(x[i]) end", "return x[1], f(7.0)",
+    } do
+      local whole = ("function(x, y, z, n) local function f(u) y[1] = u return u + 1 end %s end"):format(text)
+      local in_lua, compiled = load("return " .. whole)(), assert(loops.compile(whole, { device = device }))
+      for _, run in ipairs { function(f) return f() end, everywhere } do
+        local expected, got = { 1.5, -2.0, 0.25, 3.0, -0.5 }, { 1.5, -2.0, 0.25, 3.0, -0.5 }
+        local z, found = vector(5, function() return 0.5 end), vector(5, function() return 0.5 end)
+        local own = { in_lua(expected, expected, z, 5) }
+        local results
+        run(function() results = { compiled(got, got, found, 5) } return true end)
+        assert.same({ own, expected, z }, { results, got, found }, text)
+      end
+    end
+  end)
+
   it("raise what Lua raises in a number that nobody takes", function()
     local compiled = assert(loops.compile(with_helpers "for i = 1, n do local a = divided(x[i], n - i) y[i] = a end",
       { device = device }))

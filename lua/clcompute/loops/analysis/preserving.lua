@@ -116,10 +116,11 @@ end
 --- Copies the arrays of a nest that may be copied; returns how many were.
 local function preserve(list, at, state)
   local lists, arrays = reads_of(list[at])
-  local count = 0
+  local count, is_own = 0, walk.set(state.tree.scratch or {})
   for _, array in ipairs(arrays) do
     local reads, node = {}, list[at + count]
-    for _, read in ipairs(lists[array]) do
+    local has_sizes = not is_own[array] or array.is_made -- which a loop that copies it asks for
+    for _, read in ipairs(has_sizes and lists[array] or {}) do
       if pass_orders.reads_old(state.scop, node, read) then reads[#reads + 1] = read end
     end
     if #reads > 0 and try(list, at + count, array, reads, state) then count = count + 1 end

@@ -246,10 +246,10 @@ local function value_of(self, parsed, into)
   return resolve_whole(self, resolve_expression, parsed, into)
 end
 
---- Whether a value may be another one behind statements with some uses.
+--- Whether a value may be another one behind statements with some uses: two arrays of a call may be one.
 local function may_change(node, uses)
-  local assigned, writes = walk.set(uses.assigned), walk.set(uses.writes)
-  return walk.find({ node }, function(part) return assigned[part.variable] or writes[part.array] end) ~= nil
+  local assigned, stores = walk.set(uses.assigned), #uses.writes > 0
+  return walk.find({ node }, function(part) return assigned[part.variable] or stores and part.array ~= nil end) ~= nil
 end
 
 --- Keeps values in locals, before statements of a list from one on that may change them.
