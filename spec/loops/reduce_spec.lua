@@ -772,7 +772,7 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
     assert.equal(nil, slices(true, gpu, 100, 10))
     assert.equal(nil, slices(true, gpu, -3, 10))
     assert.equal(16, slices(false, gpu, 1000, 10, 10))
-    assert.equal(2, slices(false, gpu, 1000, 30000))
+    assert.equal(2, slices(false, gpu, 1000, 7000))
     assert.equal(nil, slices(false, gpu, 1000, 100000))
     assert.equal(nil, slices(true, { type = "cpu", compute_units = 4 }, 1000, 10))
     size = 300 -- of this kernel

@@ -271,6 +271,38 @@ helper.describe_each("a task that the work-items of a GPU's group share", functi
     assert.matches("for i .- %-> shared by work%-items, ", text)
   end)
 
+  it("is no choice where one work-item has most to do, or the device's other groups have", function()
+    local function way(text, n)
+      local compiled = assert(loops.compile(text, { device = device, target = "gpu" }))
+      compiled({ { 1.0, 2.0 }, { 3.0, 4.0 } }, 2)
+      local latest = compiled.state.latest
+      local call = { n_2 = n, a_1_d1 = n, a_1_d2 = n, wide = true }
+      local costs = require "clcompute.loops.runtime.costs".of { type = "gpu", compute_units = 132, clock_mhz = 0 }
+      local figures = require "clcompute.loops.runtime.profitability".figures(latest.spec.estimate(call), costs)
+      local shared, launches
+      for i, kernel in ipairs(latest.spec.plan.kernels) do
+        if kernel.is_shared then shared = figures.device[i] end
+        if not kernel.is_task then launches = (launches or 0.0) + figures.device[i] end
+      end
+      return shared < launches and "group" or "launches"
+    end
+    local eliminate = [[function(a, n)
+      for k = 1, n do
+        for i = k + 1, n do a[i][k] = a[i][k] / a[k][k] end
+        for i = k + 1, n do for j = k + 1, n do a[i][j] = a[i][j] - a[i][k] * a[k][j] end end
+      end
+    end]]
+    assert.equal("group", way(eliminate, 100))
+    assert.equal("launches", way(eliminate, 1000))
+    local with_sums = [[function(a, n)
+      for k = 1, n do
+        for j = 2, n do a[k][1] = a[k][1] + a[k][j] * 0.5 end
+        for i = k + 1, n do a[i][k] = a[i][k] / a[k][1] end
+      end
+    end]]
+    assert.equal("launches", way(with_sums, 300))
+  end)
+
   it("is none where a pass may meet what Lua raises an error for: others would wait for its work-item", function()
     for body, expected in pairs {
       ["y[i] = y[i] * x[t]"] = true, ["y[i] = y[k[i]] * x[t]"] = false, ["k[i] = k[i] // k[t]"] = false,

@@ -341,7 +341,7 @@ local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
     if kernel.is_shared and job.target.is_wide then
       kernel.body = generation.sharing.apply(generation.tiling.of_pass(plans.statements(kernel), unit.scop, unit.real))
-      unit.has_groups = true
+      kernel.in_group, unit.has_groups = true, true
     elseif kernel.is_shared then
       local task = kernel.instead[1]
       kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane
@@ -375,10 +375,9 @@ end
 
 -- --- texts ----------------------------------------------------------------------------------
 
-local function parameters(unit, job)
+local function parameters(unit)
   for _, kernel in ipairs(unit.plan.kernels) do
-    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel,
-      job.target.is_wide)
+    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel)
   end
   for _, round in ipairs(unit.plan.rounds) do round.parameters = generation.kernel_text.parameters(round) end
 end

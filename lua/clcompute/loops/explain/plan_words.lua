@@ -41,17 +41,9 @@ local function name_tiles(tiles, list)
   end
 end
 
---- Whether the work-items of a group share a task, not groups.
-local function is_in_group(kernel)
-  for _, row in ipairs(kernel.parameters) do
-    if row.kind == "progress" then return false end
-  end
-  return true
-end
-
 --- The loops of a task that groups share: all go through those around the parallel ones.
 local function name_shared(kernel, list)
-  local sharer = is_in_group(kernel) and "work-item" or "group"
+  local sharer = kernel.in_group and "work-item" or "group"
   name_loops({ kernel.node }, "a loop of each " .. sharer, list)
   walk.nodes(sharing.apply(plans.statements(kernel)), function(part)
     if part.kind == "alone" then name_loops(part.body, "a loop of one " .. sharer, list) end
@@ -176,7 +168,7 @@ end
 
 local function way_of(kernel)
   if kernel.is_shared then
-    return is_in_group(kernel) and "one group, whose work-items share the parallel loops"
+    return kernel.in_group and "one group, whose work-items share the parallel loops"
       or "one launch, whose groups share the parallel loops"
   end
   if kernel.is_task then return "one work-item" end

@@ -75,8 +75,8 @@ end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
 -- reduce also "parts" and "count", of those in wavefronts "front", whose groups wait "progress", that may fail
--- "faults"), `id` and what the kind needs. The groups of a wide device do not wait for each other.
-function kernel_text.parameters(nest, is_wide)
+-- "faults"), `id` and what the kind needs.
+function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
@@ -95,7 +95,7 @@ function kernel_text.parameters(nest, is_wide)
     if nest.behind then rows[#rows + 1], rows[#rows + 2] = pipelining.parameters() end
     return rows
   end
-  if nest.is_shared and not is_wide then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
+  if nest.is_shared and not nest.in_group then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]

@@ -155,6 +155,22 @@ local function print_instead(part, output, times, launched)
   output.task = outer
 end
 
+--- An expression that counts the statements of a shared task that one work-item of the group runs alone.
+local function alone_in(nodes, output)
+  local counts = { "0" }
+  for _, node in ipairs(nodes) do
+    if node.kind == "alone" then
+      counts[#counts + 1] = (count_of(node.body, output))
+    elseif node.kind == "for" then
+      local passes = print_loop(node, output)
+      counts[#counts + 1] = ("%s * (%s)"):format(passes, alone_in(node.body, output))
+    elseif node.kind == "do" then
+      counts[#counts + 1] = alone_in(node.body, output)
+    end
+  end
+  return table.concat(counts, " + ")
+end
+
 --- What a task that groups share is in place of, a task too: they wait for each other as often as that stands for
 -- launches.
 local function print_shared(part, output, times, launched)
@@ -164,6 +180,9 @@ local function print_shared(part, output, times, launched)
   output.task = outer
   if outer then add(output, "numbers.passes[%d] = numbers.passes[%d] + numbers.passes[%d]", outer, outer, task) end
   add(output, "numbers.waits[%d] = numbers.passes[%d]", part.index, task)
+  if part.in_group then
+    add(output, "numbers.alone[%d] = %s * (%s)", part.index, times, alone_in(part.body, output))
+  end
   add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.passes[%d])", part.index, part.index, task)
 end
 
@@ -241,8 +260,8 @@ end
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
 -- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they stand
--- for, `waits`, of those that groups share how often these wait for each other, `has_rounds`: launches are at least so
--- many; `counts` by `for` node of the host, `is_few` by part of the kind "either", `rest`, the operations of parts that
+-- for, `waits`, of those that groups share how often these wait for each other, `alone`, of those of one group the work
+-- of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part of the kind "either", `rest`, the operations of parts that
 -- are Lua, and `total`, the work of all statements; or nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
@@ -252,7 +271,7 @@ function work_estimate.compile(plan, names)
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
   add(output, "local numbers = { launches = {}, work = {}, operations = {}, is_vector = {}, items = {} }")
   add(output, "numbers.unneeded, numbers.counts, numbers.is_few, numbers.rest, numbers.total = {}, {}, {}, {}, 0")
-  add(output, "numbers.passes, numbers.waits = {}, {}")
+  add(output, "numbers.passes, numbers.waits, numbers.alone = {}, {}, {}")
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")

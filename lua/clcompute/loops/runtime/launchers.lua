@@ -191,7 +191,7 @@ Grouped.__index = Grouped
 
 local COLUMNS, MOST_ACROSS = 32, 16 -- passes that are side by side, as many as a GPU reads at once; slices of these
 local LEAST_OF_ROW = 32 -- slices of one pass: fewer work-items than a GPU starts at once make no group
-local RESIDENT = 8 * 2048 -- work-items that a compute unit has enough with
+local RESIDENT = 2 * 2048 -- work-items that a compute unit has enough with
 
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
 function launchers.group_options(device, row)

@@ -36,7 +36,9 @@ function profitability.figures(numbers, row, memory)
     local items = waits[index] and row.together and math.min(numbers.items[index], row.together)
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work,
       items or numbers.items[index], numbers.is_vector[index])
+    local alone = numbers.alone and numbers.alone[index] or 0
     figures.model.device[index] = figures.model.device[index] + (waits[index] or 0) * row.meeting
+      + alone * row.statement
     if costs.are_small(row, work, passes[index] or waits[index]) then
       figures.model.device[index] = figures.model.device[index] * costs.HOPE
     end
