@@ -70,6 +70,14 @@ local NO_VALUE = {
   row = "'%s' is a row: index it",
 }
 
+--- A number as a text has it: one below 0 is the negative of another one.
+local function number_node(self, parsed, value)
+  if value == math.mininteger or not (value < 0 or 1 / value < 0) then
+    return self:node("number", parsed, { value = value })
+  end
+  return self:node("unary", parsed, { op = "-", operand = self:node("number", parsed, { value = -value }) })
+end
+
 function EXPRESSIONS.name(self, parsed)
   local denotation = self:denote(parsed)
   local tag = denotation.tag
@@ -77,7 +85,7 @@ function EXPRESSIONS.name(self, parsed)
     restrictions.number(self.origin, denotation.variable, self.site or parsed)
     return self:node("name", parsed, { variable = denotation.variable })
   elseif tag == "constant" then
-    return self:node("number", parsed, { value = denotation.value })
+    return number_node(self, parsed, denotation.value)
   elseif tag == "argument" then
     return self:within(denotation, resolve_expression, denotation.node)
   end
