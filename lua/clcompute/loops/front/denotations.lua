@@ -32,10 +32,13 @@ denotations.FUNCTIONS = {
   sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
   sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
   floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
-  tointeger = takes(1, 1, "int"),
+  tointeger = takes(1, 1, "int"), rad = takes(1, 1, "float"), deg = takes(1, 1, "float"),
   abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
   max = takes(1, math.huge, "join"), min = takes(1, math.huge, "join"),
 }
+
+-- Function that is a product, as Lua computes it, to its factor.
+denotations.FACTORS = { rad = math.pi / 180.0, deg = 180.0 / math.pi }
 
 -- Constant to value.
 denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
@@ -43,6 +46,13 @@ denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxi
 local accepted = {} -- the names of both
 for _, members in ipairs { denotations.FUNCTIONS, denotations.CONSTANTS } do
   for name in pairs(members) do accepted[name] = true end
+end
+
+local function accepted_functions()
+  local names = {}
+  for name in pairs(denotations.FUNCTIONS) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
 end
 
 local function_names = {}
@@ -76,7 +86,9 @@ function denotations.of_math(name)
   if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
   local value = denotations.CONSTANTS[name]
   if value then return { tag = "constant", value = value } end
-  if rawget(math, name) ~= nil then return refused("math.%s is not accepted", name) end
+  if rawget(math, name) ~= nil then
+    return refused("math.%s is not accepted; functions that are: %s", name, accepted_functions())
+  end
   return refused("math has no '%s'%s", name, suggestion(name, accepted))
 end
 

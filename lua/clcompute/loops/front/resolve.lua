@@ -177,6 +177,14 @@ local function arguments_expected(least, most)
   return most == math.huge and ("at least %d argument"):format(least) or ("%d argument%s"):format(most, plural)
 end
 
+--- A call of a function of math, or the product that it is.
+local function call_node(self, parsed, name, arguments)
+  local factor = denotations.FACTORS[name]
+  if not factor then return self:node("call", parsed, { name = name, arguments = arguments }) end
+  return self:node("binary", parsed, { op = "*", left = arguments[1],
+    right = self:node("number", parsed, { value = factor }) })
+end
+
 local function check_arguments(self, parsed, name, count, least, most)
   if count < least or count > most then
     self:fail(parsed, "'%s' takes %s here, got %d", name, arguments_expected(least, most), count)
@@ -222,7 +230,7 @@ function call_values(self, parsed, takes)
     local arguments, expected = resolve_list(self, parsed.arguments), denotations.FUNCTIONS[denotation.name]
     check_arguments(self, parsed, name, #arguments, expected.least, expected.most)
     if takes < math.huge then inlining.check_count(self, parsed, name, 1, takes) end
-    return { self:node("call", parsed, { name = denotation.name, arguments = arguments }) }
+    return { call_node(self, parsed, denotation.name, arguments) }
   elseif denotation.tag == "refused" then
     self:fail(callee, "unknown call '%s': %s", name, denotation.reason)
   end
