@@ -263,7 +263,7 @@ describe("clcompute loops --run", function()
       .. "math = { sqrt = tonumber }\n") -- a global of the file, not seen in its text
     local code, out = run(("loops %s --run --size 10 --device %s"):format(other, fast))
     assert.equal(1, code)
-    assert.matches("20 elements differ, by ", (line_of(out, "where it pays")), 1, true)
+    assert.matches("10 elements differ, by ", (line_of(out, "where it pays")), 1, true)
   end)
 
   it("takes differences of functions that OpenCL does not round as Lua, and names those", function()
@@ -327,5 +327,55 @@ describe("the arguments", function()
     assert.same({ A = { word = "floats", sizes = { 100, 50 } }, B = { word = "double" },
       n = { word = "int", value = 7 }, x = { word = "float", value = 1.5 }, y = { word = "float" } },
       loops_trial.parse "A=floats:100x50, B=double,n=7,x=1.5,y=float")
+  end)
+end)
+
+describe("a trial", function()
+  it("does not count numbers that are computed before a call among the arguments", function()
+    local file = write(folder .. "/halves.lua",
+      "function half(x, n) for i = 1, math.floor(n / 2) do x[i] = 0.5 end end\n")
+    assert.matches("^x: table of floats, 20; n = 8\n", command.succeeds(("loops %s --run --size 20 --arguments n=8 "
+      .. "--device %s"):format(file, fast)))
+    fails(1, { "no argument 'q'; there are: x, n\n" }, ("loops %s --arguments q=int"):format(file))
+  end)
+
+  --- The column of results where a function does not do what its compiled text does.
+  local function result_of(text, fn, given)
+    local device = helper.device()
+    local compiled = assert(loops.compile(text, { device = device }))
+    local presumed = require("clcompute.loops.explain").presume(compiled.state, { x = given })
+    local shown, has_failed = loops_trial.run(fn, compiled, assert(loops.compile(text, { device = device,
+      force = true })), { device = device, given = {}, size = 4, presumed = presumed })
+    return shown, has_failed
+  end
+
+  it("tells of results that are longer, shorter or of other kinds than Lua's", function()
+    local list = "function(x) local t = {} for i = 1, #x do t[i] = x[i] end return t end"
+    local rows = "function(x) local t = {} for i = 1, #x do t[i] = { x[i], 2 } end return t end"
+    local function first(n)
+      return function(x) return table.move(x, 1, n, 1, {}) end
+    end
+    local function pairs_of(n, count)
+      return function(x)
+        local t = {}
+        for i = 1, n do t[i] = table.move({ x[i], 2, 3 }, 1, count, 1, {}) end
+        return t
+      end
+    end
+    for _, given in ipairs { "floats", "double" } do
+      for _, case in ipairs {
+        { list, first(4), 0 }, { list, first(3), 1 },
+        { list, function(x) return { x[1], x[2], x[3], x[4], 5, 6 } end, 2 },
+        { list, function() return {} end, 4 }, { list, function() return 1 end, 1 }, { list, function() end, 1 },
+        { rows, pairs_of(4, 2), 0 }, { rows, pairs_of(3, 2), 1 }, { rows, pairs_of(4, 1), 4 },
+        { rows, pairs_of(6, 2), 2 }, { rows, pairs_of(4, 3), 4 },
+      } do
+        local text, fn, alone = table.unpack(case)
+        local function in_lua(x) return fn(type(x) == "userdata" and x:read() or x) end
+        local shown, has_failed = result_of(text, in_lua, given)
+        assert.equal(alone > 0, has_failed, shown)
+        assert.matches(alone == 0 and "as in Lua" or ("%d elements or rows are in one"):format(alone), shown, 1, true)
+      end
+    end
   end)
 end)

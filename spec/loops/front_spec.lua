@@ -397,15 +397,78 @@ V, M.root = 3, { root = root, K = K }]], { name = "f" })
     assert.equal("a_1[1] = math.sqrt(16) + 2 * a_1[1]", lua_text.statements(tree.body))
     refused("(text):1:40: local 'x' is assigned after its declaration",
       "local x = 1 local function f(a) a[1] = x end x = 2")
+    assert.equal("a_1[1] = -0.25", lua_text.statements(front.tree(
+      "local x <const> = -(1 / 4) local function f(a) a[1] = x end").body))
     assert.equal("a_1[1] = a_1[1] + 1", lua_text.statements(front.tree([[
 local next = function(x) return x + 1 end
 local function f(a) a[1] = next(a[1]) end]], { name = "f" }).body))
     for _, declaration in ipairs { "local x = 1", "local x <const>, y = 1, 2", "local y, x <const> = 2, 1", "local x",
-      "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + 1", "local x = math.sqrt(2)",
+      "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + {}", "local x = math.sqrt(2)",
       "local x = math.pi * 2", "local math = {} local x = math.sqrt", "local x <const> = {}" } do
       refused(("(text):1:%d: the source is a text, so local 'x' has no value here: pass it as a parameter")
         :format(#declaration + 29), declaration .. " local function f(a) a[1] = x end")
     end
+  end)
+
+  it("of a function value has the constants around, which are no upvalues", function()
+    local fns = assert(load [[
+local EPS <const>, other = 1e-9, 1 -- a name of several
+local N <const> = 3
+local LEAST <const> = -1 / (2 + 6)
+local is_on <const> = true
+local BACK <const> = -1
+local fns = {}
+do local N <const> = 4 end
+for k = 1, 2 do
+  if k > other then
+    local LEAST <const> = 5
+    fns.five = function(a) a[1] = LEAST end
+  else
+    fns.least = function(a) a[1] = LEAST end
+  end
+end
+local function low(v) return v < LEAST and N or v end
+fns.low = function(a) a[1] = low(a[1]) end
+fns.three = function(a) a[1] = N end
+fns.upvalue = function(a) a[1] = EPS end
+fns.boolean = function(a) a[1] = is_on end
+fns.back = function(a) for i = 2, #a do a[i] = a[i + BACK] + a[-BACK] * BACK end end
+repeat local N <const> = 6 until (function() fns.six = function(a) a[1] = N end return true end)()
+return fns]])()
+    for name, value in pairs { five = "5", least = "-0.125", low = "a_1[1] < -0.125 and 3 or a_1[1]", three = "3" } do
+      assert.equal("a_1[1] = " .. value, lua_text.statements(front.tree(fns[name]).body))
+    end
+    for name, constant in pairs { six = "N", boolean = "is_on" } do
+      local _, raised = pcall(front.tree, fns[name])
+      assert.equal(("Lua keeps no value of the constant '%s': leave out <const>, or pass it as a parameter")
+        :format(constant), raised.reason)
+    end
+    assert.equal("capture", front.tree(fns.upvalue).body[1].value.variable.role)
+    local a, expected = { 1, 2, 3, 4 }, { 1, 2, 3, 4 }
+    fns.back(expected)
+    assert(loops.compile(fns.back, { force = true, device = helper.device() }))(a)
+    assert.same(expected, a)
+  end)
+
+  it("puts functions in place whose names have dots, and no methods", function()
+    local M = { fields = {} }
+    function M.half(x) return x / 2 end
+    function M.fields
+      .sum(a, n)
+      local s = 0.0
+      for i = 1, n do s = s + a[i] end
+      return s
+    end
+    M.twice = function(x) return 2 * x end
+    function M:scaled(x) return x * self end
+    local half, sum, twice, scaled = M.half, M.fields.sum, M.twice, M.scaled
+    local compiled = assert(loops.compile(function(a, n) for i = 1, n do a[i] = half(twice(i)) + sum(a, n) end end))
+    local values = { 1.0, 2.0 }
+    compiled(values, 2)
+    assert.same({ 4.0, 8.0 }, values)
+    local _, raised = pcall(front.tree, function(a) a[1] = scaled(a[1], 1) end)
+    assert.matches("'scaled' cannot be put in place of its call: [^\n]*a method is not accepted: it has the hidden "
+      .. "parameter 'self'", raised.reason)
   end)
 
   it("notices what has become of the source", function()

@@ -268,8 +268,21 @@ helper.describe_each("loops.compile", function(device)
         b[15][i][j] = math.fmod(x, -7)
         b[16][i][j] = x * 6364136223846793005 + i
         b[17][i][j] = math.floor(x / 3) + math.ceil(y / 1024)
+        b[18][i][j] = math.abs(x) % 10 + math.abs(y) // 4
+        b[19][i][j] = math.abs(math.mininteger) % 7
+        b[20][i][j] = math.abs(x | math.mininteger) < 0 and 1 or 0
       end end
-    end, device, { values, nested({ 17, count, count }, random_integers), count })
+    end, device, { values, nested({ 20, count, count }, random_integers), count })
+  end)
+
+  it("computes math.rad and math.deg as Lua does", function()
+    local rad, floats, integers = math.rad, { 1e308, -0.0, 0.1, huge, nan, 5e-324, 359.7 }, { 0, -7, 180, 45, 90, 1, 3 }
+    check(function(x, k, y, count)
+      for i = 1, count do
+        y[1][i], y[2][i] = rad(x[i]), math.deg(x[i])
+        y[3][i], y[4][i] = rad(k[i]), math.deg(k[i])
+      end
+    end, device, { floats, integers, nested({ 4, 7 }, random_floats), 7 })
   end)
 
   it("shifts by numbers below 0 where passes are vectors", function()

@@ -58,7 +58,9 @@ end
 
 local function check_names(state, given)
   local is_name, names = {}, {}
-  for i, row in ipairs(state.rows) do is_name[row.name], names[i] = true, row.name end
+  for _, row in ipairs(state.rows) do
+    if not row.is_computed then is_name[row.name], names[#names + 1] = true, row.name end
+  end
   for name in pairs(given) do
     if not is_name[name] then
       error(("no argument '%s'; there are: %s"):format(name, table.concat(names, ", ")), 0)

@@ -13,8 +13,10 @@ local failure = require("clcompute.loops.tree").failure
 local grammar = require "clcompute.loops.front.grammar"
 local interrupt = require("clcompute.base").interrupt
 local lexer = require "clcompute.loops.front.lexer"
+local lua_text = require("clcompute.loops.tree").lua_text
 local origin = require "clcompute.loops.front.origin"
 local suggestion = require("clcompute.base").spelling.suggestion
+local walk = require("clcompute.loops.tree").walk
 
 local denotations = {}
 
@@ -30,10 +32,13 @@ denotations.FUNCTIONS = {
   sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
   sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
   floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
-  tointeger = takes(1, 1, "int"),
+  tointeger = takes(1, 1, "int"), rad = takes(1, 1, "float"), deg = takes(1, 1, "float"),
   abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
   max = takes(1, math.huge, "join"), min = takes(1, math.huge, "join"),
 }
+
+-- Function that is a product, as Lua computes it, to its factor.
+denotations.FACTORS = { rad = math.pi / 180.0, deg = 180.0 / math.pi }
 
 -- Constant to value.
 denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
@@ -41,6 +46,13 @@ denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxi
 local accepted = {} -- the names of both
 for _, members in ipairs { denotations.FUNCTIONS, denotations.CONSTANTS } do
   for name in pairs(members) do accepted[name] = true end
+end
+
+local function accepted_functions()
+  local names = {}
+  for name in pairs(denotations.FUNCTIONS) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
 end
 
 local function_names = {}
@@ -74,7 +86,9 @@ function denotations.of_math(name)
   if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
   local value = denotations.CONSTANTS[name]
   if value then return { tag = "constant", value = value } end
-  if rawget(math, name) ~= nil then return refused("math.%s is not accepted", name) end
+  if rawget(math, name) ~= nil then
+    return refused("math.%s is not accepted; functions that are: %s", name, accepted_functions())
+  end
   return refused("math has no '%s'%s", name, suggestion(name, accepted))
 end
 
@@ -124,29 +138,6 @@ local function of_environment(name, environment)
   return of_global(name)
 end
 
-local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
-
-local function of_upvalue(holder, name)
-  local fn, fixed, environment, index = holder.origin.fn, holder.origin.fixed, nil, 1
-  while true do
-    local found, value = debug.getupvalue(fn, index)
-    if not found then return of_environment(name, environment) end
-    if found == "_ENV" then environment = value end
-    if found == name then
-      if value == math or type(value) == "function" then
-        local id = debug.upvalueid(fn, index)
-        fixed[id] = fixed[id] or { fn = fn, index = index, name = name, value = value }
-        return value == math and { tag = "math" } or of_function(name, value, fixed)
-      end
-      if not TAKEN_AT_CALL[type(value)] then
-        return refused("upvalue '%s' is a %s: only numbers and arrays are accepted", name, type(value))
-      end
-      return { tag = "upvalue", fn = fn, index = index, id = debug.upvalueid(fn, index) }
-    end
-    index = index + 1
-  end
-end
-
 --- The index of what stands behind a name that is declared and its attribute.
 local function behind(tokens, index)
   return index + (tokens[index + 1].text == "<" and 4 or 1)
@@ -172,9 +163,10 @@ local function declared_at(tokens, index, name)
   end
 end
 
---- The index of the name in the declaration that the function sees: not the one whose value it is.
+--- The index of the name in the declaration that the function sees: not the one whose value it is. And whether that is
+-- in doubt, as what stands behind an `until` sees the locals of its block.
 local function find_local(holder, name)
-  local tokens, found, around = holder.tokens, nil, {}
+  local tokens, found, around, is_doubtful = holder.tokens, nil, {}, false
   for index = 1, holder.first - 1 do
     local text = tokens[index].text
     local declared = declared_at(tokens, index, name)
@@ -182,10 +174,14 @@ local function find_local(holder, name)
     if origin.OPENERS[text] then
       around[#around + 1] = found or false
     elseif origin.CLOSERS[text] then
-      found = table.remove(around) or nil
+      local before = table.remove(around) or nil
+      is_doubtful = is_doubtful or text == "until" and found ~= before
+      found = before
+    elseif text == "else" or text == "elseif" then
+      found = around[#around] or nil
     end
   end
-  return found
+  return found, is_doubtful
 end
 
 local NO_ASSIGNMENT = { ["local"] = true, ["for"] = true, ["."] = true }
@@ -227,12 +223,56 @@ local function has_math(holder)
   return not index or value and value.kind == "name" and value.name == "math"
 end
 
+local OF_NUMBERS = { number = true, unary = true, binary = true }
+
+--- The number that an expression of numbers as written gives; nil for others.
+local function number_of(parsed)
+  local is_other = walk.find({ parsed }, function(part) return not OF_NUMBERS[part.kind] end)
+  local chunk = not is_other and lua_text.load("return " .. lua_text.expression(parsed), "number")
+  local ok, value = pcall(chunk or error)
+  return ok and math.type(value) and value == value and value or nil
+end
+
 --- What a declared value denotes: a part of math, or a number if it is `<const>`; nil for others.
 local function of_value(holder, value, is_constant)
-  if value.kind == "number" and is_constant then return { tag = "constant", value = value.value } end
+  local number = is_constant and number_of(value)
+  if number then return { tag = "constant", value = number } end
   if value.name ~= "math" or not has_math(holder) then return nil end
   if value.kind == "field" then return denotations.of_math(value.field) end
   return value.kind == "name" and { tag = "math" } or nil
+end
+
+--- What `local name <const> = 1e-9` before a function value denotes, which is no upvalue; nil where there is none.
+local function of_constant(holder, name)
+  local index, is_doubtful = find_local(holder, name)
+  if not index or holder.tokens[index + 1].text ~= "<" then return nil end
+  local value, is_constant = declared_value(holder, index)
+  local number = value and is_constant and not is_doubtful and number_of(value)
+  if number then return { tag = "constant", value = number } end
+  return refused("Lua keeps no value of the constant '%s': leave out <const>, or pass it as a parameter", name)
+end
+
+local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
+
+local function of_upvalue(holder, name)
+  local fn, fixed, environment, index = holder.origin.fn, holder.origin.fixed, nil, 1
+  while true do
+    local found, value = debug.getupvalue(fn, index)
+    if not found then return of_constant(holder, name) or of_environment(name, environment) end
+    if found == "_ENV" then environment = value end
+    if found == name then
+      if value == math or type(value) == "function" then
+        local id = debug.upvalueid(fn, index)
+        fixed[id] = fixed[id] or { fn = fn, index = index, name = name, value = value }
+        return value == math and { tag = "math" } or of_function(name, value, fixed)
+      end
+      if not TAKEN_AT_CALL[type(value)] then
+        return refused("upvalue '%s' is a %s: only numbers and arrays are accepted", name, type(value))
+      end
+      return { tag = "upvalue", fn = fn, index = index, id = debug.upvalueid(fn, index) }
+    end
+    index = index + 1
+  end
 end
 
 local function of_text(holder, name)

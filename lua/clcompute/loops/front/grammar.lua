@@ -435,6 +435,8 @@ local function check_whole(from, tokens)
   failure.raise(from, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
 end
 
+local METHOD = "a method is not accepted: it has the hidden parameter 'self'"
+
 --- Parses the function that the origin means.
 -- @tparam table from of `clcompute.loops.front.origin`
 -- @tparam table tokens of `clcompute.loops.front.lexer`
@@ -444,7 +446,7 @@ function grammar.parse(from, tokens)
   local chosen = origin.choose(from, tokens)
   local c = lexer.cursor(from, tokens, chosen.parenthesis)
   local first = tokens[chosen.first]
-  if chosen.is_method then c:fail("a method is not accepted: it has the hidden parameter 'self'", first) end
+  if chosen.is_method then c:fail(METHOD, first) end
   local parameters = parse_parameters(c)
   local body = c:nested(parse_block)
   c:expect("end", first)
@@ -459,8 +461,10 @@ end
 -- @tparam integer index of the word `function`
 -- @treturn table `{ kind="define", name=, parameters={tokens}, body= }`
 function grammar.parse_inlined(from, tokens, index)
-  local c = lexer.cursor(from, tokens, index + 1)
-  local name = c:peek().kind == "name" and c:take() or tokens[index]
+  local name = tokens[index + 1].kind == "name" and tokens[index + 1] or tokens[index]
+  local parenthesis = origin.parenthesis(tokens, index)
+  local c = lexer.cursor(from, tokens, parenthesis)
+  if tokens[parenthesis - 2].text == ":" then c:fail(METHOD, tokens[index]) end
   return parse_inlined_function(c, tokens[index], name)
 end
 

@@ -116,6 +116,14 @@ local function read_name(tokens, index)
   return words[1] and table.concat(words), index
 end
 
+--- The index of the parenthesis behind the word `function` at an index, and what may stand between: a name with dots.
+-- @tparam {table,...} tokens of `clcompute.loops.front.lexer`
+-- @tparam integer index
+-- @treturn integer
+function origin.parenthesis(tokens, index)
+  return (select(2, read_name(tokens, index + 1)))
+end
+
 --- The name that `name = function` gives to the function whose first token is at `index`.
 local function assigned_name(tokens, index)
   if index < 3 or tokens[index - 1].text ~= "=" or tokens[index - 2].kind ~= "name" then return nil end
@@ -138,10 +146,11 @@ end
 local function describe(tokens, index, depth)
   local name, parenthesis = read_name(tokens, index + 1)
   local is_statement = name and not (index > 1 and tokens[index - 1].text == "local")
+  local is_method, parameters = name and name:find(":", 1, true) and true or false, parameters_at(tokens, parenthesis)
+  if is_method then table.insert(parameters, 1, "self") end
   return {
     first = index, parenthesis = parenthesis, depth = depth, name = name or assigned_name(tokens, index),
-    is_method = name and name:find(":", 1, true) and true or false,
-    parameters = parameters_at(tokens, parenthesis),
+    is_method = is_method, parameters = parameters,
     line = tokens[is_statement and index or parenthesis].line,
   }
 end

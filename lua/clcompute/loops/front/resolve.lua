@@ -70,6 +70,14 @@ local NO_VALUE = {
   row = "'%s' is a row: index it",
 }
 
+--- A number as a text has it: one below 0 is the negative of another one.
+local function number_node(self, parsed, value)
+  if value == math.mininteger or not (value < 0 or 1 / value < 0) then
+    return self:node("number", parsed, { value = value })
+  end
+  return self:node("unary", parsed, { op = "-", operand = self:node("number", parsed, { value = -value }) })
+end
+
 function EXPRESSIONS.name(self, parsed)
   local denotation = self:denote(parsed)
   local tag = denotation.tag
@@ -77,7 +85,7 @@ function EXPRESSIONS.name(self, parsed)
     restrictions.number(self.origin, denotation.variable, self.site or parsed)
     return self:node("name", parsed, { variable = denotation.variable })
   elseif tag == "constant" then
-    return self:node("number", parsed, { value = denotation.value })
+    return number_node(self, parsed, denotation.value)
   elseif tag == "argument" then
     return self:within(denotation, resolve_expression, denotation.node)
   end
@@ -169,6 +177,14 @@ local function arguments_expected(least, most)
   return most == math.huge and ("at least %d argument"):format(least) or ("%d argument%s"):format(most, plural)
 end
 
+--- A call of a function of math, or the product that it is.
+local function call_node(self, parsed, name, arguments)
+  local factor = denotations.FACTORS[name]
+  if not factor then return self:node("call", parsed, { name = name, arguments = arguments }) end
+  return self:node("binary", parsed, { op = "*", left = arguments[1],
+    right = self:node("number", parsed, { value = factor }) })
+end
+
 local function check_arguments(self, parsed, name, count, least, most)
   if count < least or count > most then
     self:fail(parsed, "'%s' takes %s here, got %d", name, arguments_expected(least, most), count)
@@ -214,7 +230,7 @@ function call_values(self, parsed, takes)
     local arguments, expected = resolve_list(self, parsed.arguments), denotations.FUNCTIONS[denotation.name]
     check_arguments(self, parsed, name, #arguments, expected.least, expected.most)
     if takes < math.huge then inlining.check_count(self, parsed, name, 1, takes) end
-    return { self:node("call", parsed, { name = denotation.name, arguments = arguments }) }
+    return { call_node(self, parsed, denotation.name, arguments) }
   elseif denotation.tag == "refused" then
     self:fail(callee, "unknown call '%s': %s", name, denotation.reason)
   end

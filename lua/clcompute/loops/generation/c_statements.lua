@@ -65,7 +65,11 @@ long pass_count(long from, long to, long step) { // of a loop that may go throug
   { "sub_int", {}, "long sub_int(long a, long b) { return (long)((ulong)a - (ulong)b); }" },
   { "mul_int", {}, "long mul_int(long a, long b) { return (long)((ulong)a * (ulong)b); }" },
   { "neg_int", {}, "long neg_int(long a) { return (long)(0 - (ulong)a); }" },
-  { "abs_int", {}, "long abs_int(long a) { return (long)abs(a); }" },
+  { "abs_int", {}, [[
+long abs_int(long a) { // C's own has no result for the least integer, which stays itself
+  const ulong sign = a < 0 ? ~(ulong)0 : 0;
+  return (long)(((ulong)a ^ sign) - sign);
+}]] },
   { "floor_div_int", { "neg_int" }, [[
 long floor_div_int(long a, long b) {
   if (b == -1) return neg_int(a);
