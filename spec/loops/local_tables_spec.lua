@@ -209,6 +209,68 @@ helper.describe_each("a function that makes tables", function(device)
     helper.raises("'t': element t[1][2] is no number but a nil", ragged, device:buffer({ 1.0, 2.0 }, "double"), 2)
   end)
 
+  it("returns a buffer as long as Lua's table where data say how far that is filled", function()
+    local function until_zero(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        t[i] = x[i]
+      end
+      return t
+    end
+    local function left_by_return(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then return t end
+        t[i] = x[i]
+      end
+      return t
+    end
+    local function behind_end(x, w)
+      local t = {}
+      for i = 1, #x do t[i] = 0 end
+      for i = 1, #x do
+        if x[i] > 9 then t[i + w] = 1 end
+      end
+      return t
+    end
+    local function either(x)
+      local t = {}
+      if x[1] > 5 then
+        for i = 1, #x do t[i] = 1 end
+      else
+        for i = 1, 2 do t[i] = 2 end
+      end
+      return t
+    end
+    local function rows_of_data(x)
+      local t = {}
+      for i = 1, #x do
+        t[i] = {}
+        for j = 1, 3 do
+          if x[j] == 0 then break end
+          t[i][j] = x[i]
+        end
+      end
+      return t
+    end
+    for _, f in ipairs { until_zero, left_by_return, behind_end, either, rows_of_data } do
+      for _, force in ipairs { true, false } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for _, x in ipairs { { 1, 2, 0, 4 }, { 0, 1 }, { 9, 8, 7 } } do
+          if f ~= rows_of_data or x[1] ~= 1 then
+            local values <close> = device:buffer(x, "long")
+            local got <close> = compiled(values, f == behind_end and 3 or nil)
+            assert.same(f(x, 3), got:read())
+          end
+        end
+      end
+    end
+    local compiled <close> = assert(loops.compile(behind_end, { device = device }))
+    helper.raises("'t': element t[4] is no number but a nil; the call returns a buffer: store a number in each element "
+      .. "before the last", compiled, device:buffer({ 1, 2, 11 }, "long"), 2)
+  end)
+
   it("has rows without elements", function()
     local function rows(x, n, m)
       local t = {}
