@@ -271,6 +271,72 @@ helper.describe_each("a function that makes tables", function(device)
       .. "before the last", compiled, device:buffer({ 1, 2, 11 }, "long"), 2)
   end)
 
+  it("has the rows in braces that Lua makes", function()
+    local function until_zero(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        t[i] = { x[i], i }
+      end
+      return t
+    end
+    local function every_second(x)
+      local t = {}
+      for i = 1, #x, 2 do t[i] = { x[i], i } end
+      return t
+    end
+    local function stored_again(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        local row = { x[i], i }
+        t[i] = row
+      end
+      for i = 1, #x do t[i][1] = 5 end
+      return t
+    end
+    for _, force in ipairs { true, false } do
+      for _, f in ipairs { until_zero, every_second } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for _, x in ipairs { { 1, 2, 0, 4 }, { 0, 1 }, { 9, 8, 7 } } do
+          assert.same(f(x), compiled(x))
+          if f == until_zero then assert.same(f(x), compiled(device:buffer(x, "long")):read()) end
+        end
+        if f == every_second then
+          helper.raises("'t': element t[2] is no row but a nil; the call returns a buffer", compiled,
+            device:buffer({ 1, 2, 3 }, "long"))
+        end
+      end
+      local again <close> = assert(loops.compile(stored_again, { device = device, force = force }))
+      assert.same({ { 5, 1 }, { 5, 2 } }, again({ 1, 2 }))
+      helper.raises("attempt to index a nil value", again, { 1, 0 })
+    end
+  end)
+
+  it("is as long as a loop with a step that is no literal may store", function()
+    local function divisors(n)
+      local d = {}
+      for i = 1, n do d[i] = 0 end
+      for i = 1, n do
+        for j = i, n, i do d[j] = d[j] + 1 end
+      end
+      return d
+    end
+    local function multiples(n)
+      local d = {}
+      for i = 2, n do
+        for j = n, i, -i do d[j] = i end
+      end
+      return d
+    end
+    for _, f in ipairs { divisors, multiples } do
+      for _, force in ipairs { true, false } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for n = 0, 12 do assert.same(f(n), compiled(n)) end
+      end
+    end
+  end)
+
   it("has rows without elements", function()
     local function rows(x, n, m)
       local t = {}

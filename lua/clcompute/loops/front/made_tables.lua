@@ -74,6 +74,8 @@ end
 -- @tparam table parsed the braces
 -- @tparam {table,...} into statements
 function made_tables.fill(self, array, subscripts, parsed, into)
+  local is_row = #subscripts > 0
+  if is_row and #parsed.items > 0 then array.rows[#array.rows].is_item = true end
   for i, item in ipairs(parsed.items) do
     local own = self.resolver.copied(subscripts)
     own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
@@ -84,7 +86,7 @@ function made_tables.fill(self, array, subscripts, parsed, into)
       self.resolver.indexed(self, array, item, #own)
       local value = self.resolver.value(self, item, into)
       into[#into + 1] = self:node("assign", item, { value = value,
-        target = self:node("index", item, { array = array, subscripts = own }) })
+        target = self:node("index", item, { array = array, subscripts = own, is_item = is_row or nil }) })
     end
   end
 end
@@ -164,6 +166,37 @@ local function shift(tree, array, elements, d)
   end
 end
 
+--- Whether data may end a loop in which a row is made.
+local function is_cut(array, row)
+  local is_around = walk.set(array.loops)
+  return walk.find(row.subscripts, function(part)
+    local loop = part.kind == "name" and part.variable.loop
+    return loop and loop.irregular and not is_around[loop]
+  end)
+end
+
+--- Whether all rows of a matrix are made in braces with numbers: then a row is there where these are stored.
+local function has_full_braces(array)
+  if array.rank ~= 2 or #array.loops > 0 then return false end
+  for _, row in ipairs(array.rows) do
+    if row.is_end or not row.is_item then return false end
+  end
+  return #array.rows > 0
+end
+
+--- Lets Lua make rows where the function does, if it can tell; refuses others that data may leave out.
+local function settle_rows(tree, array)
+  array.has_late_rows = has_full_braces(array) or nil
+  for _, row in ipairs(array.rows) do
+    local is_doubtful = not row.is_end and is_cut(array, row) and (#array.loops == 0 or array.is_returned)
+    if is_doubtful and not array.has_late_rows then
+      failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one before")
+        :format(array.name))
+    end
+    array.has_doubtful_rows = array.has_doubtful_rows or is_doubtful and true or nil
+  end
+end
+
 local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
@@ -182,6 +215,7 @@ local function check(tree, array, elements)
       array.is_returned = array.is_returned or returned == array or nil
     end
   end
+  settle_rows(tree, array)
   if array.is_returned and array.is_shifted then fail "'%s' is returned, so it has to begin at 1" end
 end
 

@@ -159,7 +159,7 @@ end
 local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
-  if array.home == "nowhere" or array.variable.cursor then
+  if array.home == "nowhere" or array.variable.cursor or array.variable.has_late_rows then
     memory:write(whole(array.table, array.base, array.shape, 1))
     return
   end
@@ -185,7 +185,8 @@ end
 
 --- The table that Lua works on, its values whatever they are.
 function storage.blank(array)
-  if not array.table then array.table = fenced(array, blank_nested(array.shape, array.base, 1)) end
+  if array.table then return end
+  array.table = array.variable.has_late_rows and {} or fenced(array, blank_nested(array.shape, array.base, 1))
 end
 
 local function new(taken, dtype, base, place, counters)
