@@ -184,7 +184,22 @@ local function has_full_braces(array)
   return #array.rows > 0
 end
 
---- Lets Lua make rows where the function does, if it can tell; refuses others that data may leave out.
+--- Whether passes leave out rows between those that they make, or before, as far as that is known.
+local function leaves_out(tree, row)
+  for _, subscript in ipairs(row.subscripts) do
+    local form = affine.of(subscript)
+    local least, has_loop = form and least_of(form), false
+    for _, term in ipairs(form and form.terms or {}) do
+      local loop = term.variable and term.variable.loop
+      has_loop = has_loop or loop ~= nil
+      if loop and #form.terms == 1 and math.abs(term.coefficient * loop.step) > 1 then return true end
+    end
+    if has_loop and least and least > tree.base then return true end
+  end
+  return false
+end
+
+--- Lets Lua make rows where the function does, if it can tell; refuses others that passes may leave out.
 local function settle_rows(tree, array)
   array.has_late_rows = has_full_braces(array) or nil
   for _, row in ipairs(array.rows) do
@@ -192,6 +207,10 @@ local function settle_rows(tree, array)
     if is_doubtful and not array.has_late_rows then
       failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one before")
         :format(array.name))
+    end
+    if array.is_returned and not row.is_end and not array.has_late_rows and leaves_out(tree, row) then
+      failure.raise(tree.origin, row, ("'%s' is returned, so its rows have to be made one by one from %d on")
+        :format(array.name, tree.base))
     end
     array.has_doubtful_rows = array.has_doubtful_rows or is_doubtful and true or nil
   end
