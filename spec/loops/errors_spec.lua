@@ -31,6 +31,12 @@ local ERRORS = {
     "a row of 't' is made here that may be there already: store in its elements" },
   { "function(a, n) local t = {} for i = 1, n do if a[i] > 0 then §t[i] = { i } end end return t end",
     "a row of 't' is made only if a condition holds: make all rows" },
+  { "function(a, n) local t = {} for i = 1, n do if a[i] == 0 then break end §t[i] = {} t[i][1] = i end return t end",
+    "a row of 't' is made in a loop that data may end: make all rows in one before" },
+  { "function(n) local t = {} for i = 1, n, 2 do §t[i] = {} t[i][1] = i end return t end",
+    "'t' is returned, so its rows have to be made one by one from 1 on" },
+  { "function(n) local t = {} for i = 2, n do §t[i] = {} t[i][1] = i end return t end",
+    "'t' is returned, so its rows have to be made one by one from 1 on" },
   { "function(a, b, n)\nfor t = 1, n do a[1] = b[1] a, b = b, a end\nfor t = 1, n do a[1] = b[1] a, b = b, a end\n"
     .. "§for t = 1, n do a[1] = b[1] a, b = b, a end\nend",
     "arrays change places in more than 2 loops, one behind the other" },

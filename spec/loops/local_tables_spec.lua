@@ -209,6 +209,134 @@ helper.describe_each("a function that makes tables", function(device)
     helper.raises("'t': element t[1][2] is no number but a nil", ragged, device:buffer({ 1.0, 2.0 }, "double"), 2)
   end)
 
+  it("returns a buffer as long as Lua's table where data say how far that is filled", function()
+    local function until_zero(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        t[i] = x[i]
+      end
+      return t
+    end
+    local function left_by_return(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then return t end
+        t[i] = x[i]
+      end
+      return t
+    end
+    local function behind_end(x, w)
+      local t = {}
+      for i = 1, #x do t[i] = 0 end
+      for i = 1, #x do
+        if x[i] > 9 then t[i + w] = 1 end
+      end
+      return t
+    end
+    local function either(x)
+      local t = {}
+      if x[1] > 5 then
+        for i = 1, #x do t[i] = 1 end
+      else
+        for i = 1, 2 do t[i] = 2 end
+      end
+      return t
+    end
+    local function rows_of_data(x)
+      local t = {}
+      for i = 1, #x do
+        t[i] = {}
+        for j = 1, 3 do
+          if x[j] == 0 then break end
+          t[i][j] = x[i]
+        end
+      end
+      return t
+    end
+    for _, f in ipairs { until_zero, left_by_return, behind_end, either, rows_of_data } do
+      for _, force in ipairs { true, false } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for _, x in ipairs { { 1, 2, 0, 4 }, { 0, 1 }, { 9, 8, 7 } } do
+          if f ~= rows_of_data or x[1] ~= 1 then
+            local values <close> = device:buffer(x, "long")
+            local got <close> = compiled(values, f == behind_end and 3 or nil)
+            assert.same(f(x, 3), got:read())
+          end
+        end
+      end
+    end
+    local compiled <close> = assert(loops.compile(behind_end, { device = device }))
+    helper.raises("'t': element t[4] is no number but a nil; the call returns a buffer: store a number in each element "
+      .. "before the last", compiled, device:buffer({ 1, 2, 11 }, "long"), 2)
+  end)
+
+  it("has the rows in braces that Lua makes", function()
+    local function until_zero(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        t[i] = { x[i], i }
+      end
+      return t
+    end
+    local function every_second(x)
+      local t = {}
+      for i = 1, #x, 2 do t[i] = { x[i], i } end
+      return t
+    end
+    local function stored_again(x)
+      local t = {}
+      for i = 1, #x do
+        if x[i] == 0 then break end
+        local row = { x[i], i }
+        t[i] = row
+      end
+      for i = 1, #x do t[i][1] = 5 end
+      return t
+    end
+    for _, force in ipairs { true, false } do
+      for _, f in ipairs { until_zero, every_second } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for _, x in ipairs { { 1, 2, 0, 4 }, { 0, 1 }, { 9, 8, 7 } } do
+          assert.same(f(x), compiled(x))
+          if f == until_zero then assert.same(f(x), compiled(device:buffer(x, "long")):read()) end
+        end
+        if f == every_second then
+          helper.raises("'t': element t[2] is no row but a nil; the call returns a buffer", compiled,
+            device:buffer({ 1, 2, 3 }, "long"))
+        end
+      end
+      local again <close> = assert(loops.compile(stored_again, { device = device, force = force }))
+      assert.same({ { 5, 1 }, { 5, 2 } }, again({ 1, 2 }))
+      helper.raises("attempt to index a nil value", again, { 1, 0 })
+    end
+  end)
+
+  it("is as long as a loop with a step that is no literal may store", function()
+    local function divisors(n)
+      local d = {}
+      for i = 1, n do d[i] = 0 end
+      for i = 1, n do
+        for j = i, n, i do d[j] = d[j] + 1 end
+      end
+      return d
+    end
+    local function multiples(n)
+      local d = {}
+      for i = 2, n do
+        for j = n, i, -i do d[j] = i end
+      end
+      return d
+    end
+    for _, f in ipairs { divisors, multiples } do
+      for _, force in ipairs { true, false } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for n = 0, 12 do assert.same(f(n), compiled(n)) end
+      end
+    end
+  end)
+
   it("has rows without elements", function()
     local function rows(x, n, m)
       local t = {}

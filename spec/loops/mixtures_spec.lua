@@ -215,6 +215,22 @@ helper.describe_each("a local that begins as an integer", function(device)
     end
   end)
 
+  it("is an integer for Lua behind a loop that would be shared out", function()
+    local negative, positive = vector(n, function() return -1.0 end), vector(n, function(i) return i / 4 end)
+    for text, is_shared in pairs {
+      ["function(x) local s = 0 for i = 1, #x do if x[i] > 0 then s = s - x[i] end end return 1 / (-s) end"] = false,
+      ["function(x) local s = 0 for i = 1, #x do s = math.max(s, x[i]) end local t = s * 2 return -1 / -t end"] = false,
+      ["function(x) local s = 0 for i = 1, #x do s = math.max(s, x[i]) end return s + 1 end"] = true,
+      ["function(x) local s = 0.0 for i = 1, #x do s = math.max(s, x[i]) end return 1 / (-s) end"] = true,
+      [ [[function(x) local s, t = 0, 0 for i = 1, #x do s = math.max(s, x[i]) end
+        for i = 1, 3 do t = s end return 1 / (-t) end]] ] = false,
+    } do
+      check(text, device, { negative }, { reduce = "tree" }):close()
+      local compiled <close> = check(text, device, { positive }, { reduce = "tree" })
+      assert.equal(is_shared, compiled:stats().launches > 0)
+    end
+  end)
+
   it("is what it is in Lua, in random functions", function()
     local count = helper.long(500) or helper.is_simulator(device) and 40 or 8
     local launches = 0

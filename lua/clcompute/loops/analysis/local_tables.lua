@@ -130,10 +130,12 @@ local function loops_of(subscripts)
   return list
 end
 
---- Whether a call's numbers tell the bounds of all loops that subscripts speak of, as far as they go.
+--- Whether a call's numbers tell the bounds of all loops that subscripts speak of, as far as they go; whatever the
+-- step is, if it is known where to.
 local function are_told(subscripts)
   for _, loop in ipairs(loops_of(subscripts)) do
-    if loop.word or loop.pace or not bounds.firsts(loop) or not bounds.lasts(loop) then return false end
+    local is_open = loop.pace and loop.is_open
+    if loop.word or is_open or not bounds.firsts(loop) or not bounds.lasts(loop) then return false end
   end
   return true
 end
@@ -182,7 +184,7 @@ local function told_passes(scop, loop)
   local is_up, first, variable = loop.step > 0, loop.from, bounds.name(loop.variable)
   local left, right = is_up and variable or first, is_up and first or variable
   local passed = ast.node("binary", { op = "-", type = "int", left = left, right = right })
-  if not affine.of(passed) or not are_told { passed } then return nil end
+  if loop.pace or not affine.of(passed) or not are_told { passed } then return nil end
   local map = isl_text.subscript_in(scop, bounds.plus(passed, scop.base), loops_of { passed })
   local answers = greatest(scop, { map })
   if not answers or #answers == 0 then return answers and "0" end
@@ -313,7 +315,8 @@ end
 function local_tables.gaps(tree, scop)
   local list = {}
   for _, array in ipairs(made(tree)) do
-    local condition = not array.cursor and uncovered(scop, array) -- up to its cursor one is full
+    local condition = array.has_doubtful_rows and "true"
+      or not array.cursor and uncovered(scop, array) -- up to its cursor one is full
     if condition ~= false then
       list[#list + 1] = { array = array, condition = is_of_call(condition, array.loops) and condition or "true" }
     end

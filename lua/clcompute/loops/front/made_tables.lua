@@ -74,6 +74,8 @@ end
 -- @tparam table parsed the braces
 -- @tparam {table,...} into statements
 function made_tables.fill(self, array, subscripts, parsed, into)
+  local is_row = #subscripts > 0
+  if is_row and #parsed.items > 0 then array.rows[#array.rows].is_item = true end
   for i, item in ipairs(parsed.items) do
     local own = self.resolver.copied(subscripts)
     own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
@@ -84,7 +86,7 @@ function made_tables.fill(self, array, subscripts, parsed, into)
       self.resolver.indexed(self, array, item, #own)
       local value = self.resolver.value(self, item, into)
       into[#into + 1] = self:node("assign", item, { value = value,
-        target = self:node("index", item, { array = array, subscripts = own }) })
+        target = self:node("index", item, { array = array, subscripts = own, is_item = is_row or nil }) })
     end
   end
 end
@@ -164,6 +166,56 @@ local function shift(tree, array, elements, d)
   end
 end
 
+--- Whether data may end a loop in which a row is made.
+local function is_cut(array, row)
+  local is_around = walk.set(array.loops)
+  return walk.find(row.subscripts, function(part)
+    local loop = part.kind == "name" and part.variable.loop
+    return loop and loop.irregular and not is_around[loop]
+  end)
+end
+
+--- Whether all rows of a matrix are made in braces with numbers: then a row is there where these are stored.
+local function has_full_braces(array)
+  if array.rank ~= 2 or #array.loops > 0 then return false end
+  for _, row in ipairs(array.rows) do
+    if row.is_end or not row.is_item then return false end
+  end
+  return #array.rows > 0
+end
+
+--- Whether passes leave out rows between those that they make, or before, as far as that is known.
+local function leaves_out(tree, row)
+  for _, subscript in ipairs(row.subscripts) do
+    local form = affine.of(subscript)
+    local least, has_loop = form and least_of(form), false
+    for _, term in ipairs(form and form.terms or {}) do
+      local loop = term.variable and term.variable.loop
+      has_loop = has_loop or loop ~= nil
+      if loop and #form.terms == 1 and math.abs(term.coefficient * loop.step) > 1 then return true end
+    end
+    if has_loop and least and least > tree.base then return true end
+  end
+  return false
+end
+
+--- Lets Lua make rows where the function does, if it can tell; refuses others that passes may leave out.
+local function settle_rows(tree, array)
+  array.has_late_rows = has_full_braces(array) or nil
+  for _, row in ipairs(array.rows) do
+    local is_doubtful = not row.is_end and is_cut(array, row) and (#array.loops == 0 or array.is_returned)
+    if is_doubtful and not array.has_late_rows then
+      failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one before")
+        :format(array.name))
+    end
+    if array.is_returned and not row.is_end and not array.has_late_rows and leaves_out(tree, row) then
+      failure.raise(tree.origin, row, ("'%s' is returned, so its rows have to be made one by one from %d on")
+        :format(array.name, tree.base))
+    end
+    array.has_doubtful_rows = array.has_doubtful_rows or is_doubtful and true or nil
+  end
+end
+
 local function check(tree, array, elements)
   local function fail(message) failure.raise(tree.origin, array.node, message:format(array.name)) end
   if not array.rank then fail "nothing is stored in '%s'" end
@@ -182,6 +234,7 @@ local function check(tree, array, elements)
       array.is_returned = array.is_returned or returned == array or nil
     end
   end
+  settle_rows(tree, array)
   if array.is_returned and array.is_shifted then fail "'%s' is returned, so it has to begin at 1" end
 end
 

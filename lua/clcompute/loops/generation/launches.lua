@@ -97,9 +97,16 @@ local function extremum(node, target)
   end
 end
 
+--- A line that makes a row in braces, whose items are stored in any order.
+local function make_row(node)
+  if not node.is_item or not node.array.has_late_rows then return "" end
+  local row = ("%s[%s]"):format(node.array.id, launches.expression(node.subscripts[1]))
+  return ("if not %s then %s = {} end\n"):format(row, row)
+end
+
 --- An assignment, as text of its target and its value.
 local function assignment(node, target, value)
-  return guard(node.target, target) .. (extremum(node, target) or store(node, target, value))
+  return make_row(node.target) .. guard(node.target, target) .. (extremum(node, target) or store(node, target, value))
 end
 
 -- --- lines --------------------------------------------------------------------------------------

@@ -223,6 +223,33 @@ function partition.ambiguity(nodes)
     :format(line_of(fault), advice_for(fault)) or nil
 end
 
+--- The locals, as keys, that an ambiguous number is computed from: Lua needs them as integers where they are.
+local function ambiguous_locals(nodes)
+  local is_meant, has_more = {}, true
+  local function add(part)
+    if part.kind ~= "name" or not part.variable.is_mixed or is_meant[part.variable] then return end
+    is_meant[part.variable], has_more = true, true
+  end
+  walk.nodes(nodes, function(node)
+    if node.is_ambiguous then walk.node(node, add) end
+  end)
+  while has_more do
+    has_more = false
+    walk.nodes(nodes, function(node)
+      local variable = node.kind == "local" and node.variable or node.kind == "assign" and node.target.variable
+      if is_meant[variable] then walk.node(node.value, add) end
+    end)
+  end
+  return is_meant
+end
+
+--- Why a loop cannot be shared out: it leaves a float in a local that has to stay an integer where it is one; or nil.
+local function mixture(accumulators, state)
+  for _, accumulator in ipairs(accumulators or {}) do
+    if state.is_ambiguous[accumulator.target.variable] then return partition.ambiguity(state.nodes) end
+  end
+end
+
 --- Why a loop that is parallel, but for accumulators, cannot be a kernel, or nil.
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
@@ -303,7 +330,7 @@ local function build_kernel(node, state)
   local uses, checked = walk.uses { node }, {}
   uses.scalars = without_accumulators(uses.scalars, accumulators)
   uses.assigned = without_accumulators(uses.assigned, accumulators)
-  node.obstacle = obstacle(node, uses, checked)
+  node.obstacle = obstacle(node, uses, checked) or mixture(accumulators, state)
   return not node.obstacle and new_kernel(node, uses, checked, { accumulators = accumulators }, state) or nil
 end
 
@@ -462,7 +489,8 @@ function partition.plan(tree, takes_tasks, target)
   local function may_share(nodes)
     return (target.may_wait or target.is_wide and not faults.are_in(nodes)) and sharing.pays(nodes)
   end
-  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, may_share = may_share }
+  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, may_share = may_share, nodes = tree.body,
+    is_ambiguous = ambiguous_locals(tree.body) }
   local plan = build(tree.body, state)
   plan.kernels = state.kernels
   return plan

@@ -120,8 +120,10 @@ function arguments.check_elements(row, list, shape, base)
   local function check(part, place, depth)
     for i = base, base + shape[depth] - 1 do
       local item, inner = part[i], ("%s[%d]"):format(place, i)
-      if depth < #shape then
+      if depth < #shape and type(item) == "table" then
         check(item, inner, depth + 1)
+      elseif depth < #shape then
+        fail(row, "element %s is no row but a %s", inner, type(item))
       elseif type(item) ~= "number" then
         fail(row, "element %s is no number but a %s", inner, type(item))
       end

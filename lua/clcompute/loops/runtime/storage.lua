@@ -159,7 +159,7 @@ end
 local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
-  if array.home == "nowhere" or array.variable.cursor then
+  if array.home == "nowhere" or array.variable.cursor or array.variable.has_late_rows then
     memory:write(whole(array.table, array.base, array.shape, 1))
     return
   end
@@ -185,7 +185,8 @@ end
 
 --- The table that Lua works on, its values whatever they are.
 function storage.blank(array)
-  if not array.table then array.table = fenced(array, blank_nested(array.shape, array.base, 1)) end
+  if array.table then return end
+  array.table = array.variable.has_late_rows and {} or fenced(array, blank_nested(array.shape, array.base, 1))
 end
 
 local function new(taken, dtype, base, place, counters)
@@ -240,6 +241,33 @@ local function shortened(array, count)
   return memory:view(1, count):copy()
 end
 
+--- How many rows and elements a nested table has up to the last ones, `count` all its elements.
+local function extents_of(list, base, rank, depth, extents)
+  for key, item in pairs(list) do
+    extents[depth] = math.max(extents[depth] or 0, key - base + 1)
+    if depth < rank then
+      extents_of(item, base, rank, depth + 1, extents)
+    else
+      extents.count = extents.count + 1
+    end
+  end
+  return extents
+end
+
+--- A buffer of a table that Lua has filled. Data may say up to where: the array has room for the most.
+local function filled_in_lua(array)
+  storage.blank(array)
+  local shape = extents_of(array.table, array.base, #array.shape, 1, { count = 0 })
+  for d = 2, #array.shape do shape[d] = shape[d] or shape[1] and 0 or array.shape[d] end
+  shape[1] = shape[1] or 0
+  if shape.count == 0 then return array.place:empty(array.dtype, table.unpack(shape)) end
+  if shape.count < arguments.count(shape) then
+    local _, fault = pcall(arguments.check_elements, array.row, array.table, shape, array.base)
+    error(fault .. "; the call returns a buffer: store a number in each element before the last", 0)
+  end
+  return array.place:buffer(rebased(array.table, array.base, 1, shape), array.dtype)
+end
+
 --- What a call returns of an array that is settled.
 -- @tparam table array
 -- @tparam ?integer count how long it got, of a list
@@ -267,6 +295,11 @@ local function is_list_in_lua(array)
   return array.is_scratch and array.variable.cursor ~= nil and array.table ~= nil and not array.device
 end
 
+--- Whether Lua alone knows what a table that is returned as a buffer has: it has filled it, or nobody has.
+local function is_known_in_lua(array)
+  return array.is_scratch and array.home == "device" and (not array.device or not array.is_changed)
+end
+
 --- Brings the values home at the end of a call, and lets go of what the call made, but for arrays of its own.
 function storage.settle(array)
   if array.home == "nowhere" then return end
@@ -275,8 +308,12 @@ function storage.settle(array)
   elseif is_list_in_lua(array) then
     if array.memory then array.memory:release() end
     array.memory = nil
+  elseif is_known_in_lua(array) then
+    if array.memory then array.memory:release() end
+    array.memory = filled_in_lua(array)
+    array.shape = array.memory.shape
+    array.count = arguments.count(array.shape)
   else
-    storage.memory(array) -- of a table that the function makes there may be none yet
     array:to_device()
     if array.is_own and array.buffer and array.is_changed then array.buffer:write(array.memory) end
   end
