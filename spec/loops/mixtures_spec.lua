@@ -252,6 +252,97 @@ helper.describe_each("a local that begins as an integer", function(device)
     assert.is_true(launches > count // 3, "few were parallel")
   end)
 
+  --- Calls a function with a table of two zeros, others, and each of some numbers of passes; returns how many launches
+  -- each call had.
+  local function launches_of(text, others, ...)
+    local f, counts = assert(load("return " .. text))(), {}
+    local compiled <close> = assert(loops.compile(text, { device = device, force = true }))
+    for i, passes in ipairs { ... } do
+      local expected, found, before = zeros(2), zeros(2), i == 1 and 0 or compiled:stats().launches
+      f(expected, passes, table.unpack(others))
+      compiled(found, passes, table.unpack(others))
+      assert(copies.are_equal(expected, found), text)
+      counts[i] = compiled:stats().launches - before
+    end
+    return counts
+  end
+
+  it("is summed in floats by as many passes as they hold the sum of", function()
+    local k = (1 << 31) - 1
+    local text = "function(y, m, k) for i = 1, 2 do local t = 0 %s y[i] = t end end"
+    for body, passes in pairs {
+      ["for j = 1, m do t = t + (k * 262144 + 1) end if i > 3 then t = 0.5 end"] = { 7, 8, 19 },
+      ["for j = m, 1, -1 do t = (k * 262144 + 1) - t end if i > 3 then t = 0.5 end"] = { 7, 8, 19 },
+      ["for j = 1, m do if i > 3 then t = t + 0.5 else t = t + (k * 262144 + 1) end end"] = { 7, 8, 19 },
+      ["for j = 1, m do t = t + k * 31 end if i > 3 then t = 0.5 end"] = { 50, 140101 },
+      ["for h = 1, m do for j = h, m do t = t + k * 31 end end if i > 3 then t = 0.5 end"] = { 5, 530 },
+      ["for h = 1, m do local u = t for j = 1, m do u = u + k * 31 t = u end end if i > 3 then t = 0.5 end"]
+        = { 5, 380 },
+    } do
+      local counts = launches_of(text:format(body), { k }, table.unpack(passes))
+      assert.same(#passes == 3 and { 1, 0, 0 } or { 1, 0 }, counts, body)
+    end
+  end)
+
+  it("is summed by the passes of the loops that it outlives", function()
+    local text = [[function(y, m, k)
+      for i = 1, 2 do
+        for h = 1, m do
+          local t = 0
+          for j = 1, 5 do t = t + (k * 262144 + 1) end
+          if i > 3 then t = 0.5 end
+          y[i] = t + h
+        end
+      end
+    end]]
+    assert.same({ 1, 1 }, launches_of(text, { (1 << 31) - 1 }, 19, 2))
+  end)
+
+  it("is summed in Lua where data say how many passes there are, unless it counts", function()
+    local text = [[function(y, m, k)
+      for i = 1, 2 do
+        local t, j = 0, 0
+        while j < m do t, j = t + %s, j + 1 end
+        if i > 3 then t = 0.5 end
+        y[i] = t
+      end
+    end]]
+    assert.same({ 0, 0 }, launches_of(text:format "k * 31", { (1 << 31) - 1 }, 3, 140101))
+    assert.same({ 1 }, launches_of(text:format "16", { 1 }, 3))
+  end)
+
+  it("may add elements of a buffer of integers", function()
+    for dtype, value in pairs { int = -1 << 31 | 1, uint = (1 << 32) - 1 } do
+      local x <close> = device:buffer({ value }, dtype)
+      local text = [[function(y, m, x)
+        for i = 1, 2 do
+          local t = 0
+          for j = 1, m do t = t + x[1] * 31 end
+          if i > 3 then t = 0.5 end
+          y[i] = t
+        end
+      end]]
+      assert.same({ 1, 0 }, launches_of(text, { x }, 20, 140101))
+    end
+  end)
+
+  it("may begin with a number beside those that floats do not hold", function()
+    for _, first in ipairs { "9007199254740992", "-9007199254740992", "9007199254740991", "4503599627370496" } do
+      local text = "function(y, m) for i = 1, 2 do local a = %s if i > m then a = 0.5 end y[i] = (a %s 1) %s 1 end end"
+      assert.same({ 0 }, launches_of(text:format(first, "+", "-"), {}, 3))
+      assert.same({ 0 }, launches_of(text:format(first, "-", "+"), {}, 3))
+    end
+    local text = [[function(y, m, first)
+      for i = 1, 2 do
+        local t = first
+        for k = first, first + m do if k > 0 and i < 3 then t = k break end end
+        if i > 3 then t = 0.5 end
+        y[i] = (t + 2) - 2
+      end
+    end]]
+    assert.same({ 0 }, launches_of(text, { (1 << 53) - 5 }, 2))
+  end)
+
   it("takes 0 from a float as Lua does, which adds it", function()
     for _, value in ipairs { "x[i] - 0", "minus(x[i], 0)" } do -- but no argument
       local text = ("function(x, y, n) local function minus(a, b) return a - b end for i = 1, n do y[i] = %s end end")

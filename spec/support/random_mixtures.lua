@@ -14,8 +14,11 @@ end
 
 -- --- expressions --------------------------------------------------------------------------------
 
+local LARGE = { "1073741825", "4398046511105", "562949953421311", "(k * 262143 - 1)" } -- their sums go beyond 2^53
+
 local function leaf(state)
   local loop = pick(state.loops)
+  if chance(30) then return pick(LARGE) end
   return pick { pick(state.locals), pick(state.locals), pick(state.locals), ("x[%s]"):format(loop),
     ("x[%s]"):format(loop), tostring(math.random(0, 3)), "0.5", loop, pick { "k", "c", ("h[%s]"):format(loop) } }
 end
@@ -96,6 +99,7 @@ local function define(state, count)
   for i = 1, count do
     state.count = state.count + 1
     names[i], values[i] = "v" .. state.count, pick { "0", "0", "0", "1", "2", "-1", "k", "0.0" }
+    if chance(20) then values[i] = pick { "4503599627370495", "-9007199254740992" } end
     table.insert(state.locals, 1, names[i])
   end
   add(state, "local %s = %s", table.concat(names, ", "), table.concat(values, ", "))

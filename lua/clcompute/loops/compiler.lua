@@ -115,12 +115,18 @@ local function local_tables(unit, job)
   end
 end
 
---- Locals that begin as integers and are returned. Calls in which no float comes to one run in Lua.
+--- Locals that begin as integers. Calls run in Lua in which no float comes to one that is returned, or which may add
+-- integers beyond what floats hold.
 local function beginnings(unit)
   if unit.given_up then return end
   for _, row in ipairs(analysis.beginnings.find(unit.tree, unit.scop)) do
     table.insert(unit.gaps, { holds = analysis.bounds.evaluator(row.condition),
       reason = ("'%s' is returned as the integer that it begins with"):format(row.variable.name) })
+  end
+  local condition, node = analysis.beginnings.sums(unit.tree, unit.scop, front.MOST_ADDED)
+  if condition then
+    table.insert(unit.gaps, { holds = analysis.bounds.evaluator(condition),
+      reason = ("line %d: the sum may be an integer in Lua, and with so many passes beyond 2^53"):format(node.line) })
   end
   front.settle_mixtures(unit.tree)
 end
@@ -483,7 +489,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "local_tables", local_tables }, -- gaps: where tables that it makes may be read, but have no elements
-  { "beginnings", beginnings }, -- gaps: where it returns an integer, and floats else
+  { "beginnings", beginnings }, -- gaps: where it returns an integer, or sums get too large
   { "triangles", triangles },
   { "peeling", peeling },
   { "right_looking", right_looking },

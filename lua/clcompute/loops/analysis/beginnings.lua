@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
 --- Results that may be the integer which a local begins with, `local s = 0; for ... s = s + x[i] end; return s`: for
--- which calls the local is given a float before, whatever the data are.
+-- which calls the local is given a float before, whatever the data are. And for which calls floats hold the sums of
+-- integers that locals may have before.
 
+local bounds = require("clcompute.loops.tree").loop_bounds
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local trip_counts = require "clcompute.loops.analysis.trip_counts"
 local walk = require("clcompute.loops.tree").walk
 
 local beginnings = {}
@@ -55,6 +58,74 @@ function beginnings.find(tree, scop)
     end
   end
   return list
+end
+
+-- --- sums --------------------------------------------------------------------------------------
+
+--- Whether a loop's passes leave floats in locals to the next ones.
+local function is_carrying(loop)
+  for _, variable in ipairs(walk.uses(loop.body).assigned) do
+    if variable.type == "float" then return true end
+  end
+  return false
+end
+
+--- How often a node in loops is computed at most from a number that an earlier pass may have left, as an expression of
+-- Lua; nil where data tell.
+local function passes(loops)
+  local band, first = {}, 1
+  for _, loop in ipairs(loops) do
+    local is_sum = not loop.is_open and bounds.are_sums(loop)
+    if is_sum then band[#band + 1] = loop end
+    if not is_carrying(loop) then
+      if not is_sum then band = {} end
+      first = #band + 1
+    elseif not is_sum then
+      return nil
+    end
+  end
+  local counts = trip_counts.counts(band)
+  return counts and ("(%s)"):format(table.concat({ "1", table.unpack(counts, first) }, ") * ("))
+end
+
+--- Whether an expression has no names but those of a call's numbers.
+local function is_of_call(text, scop)
+  for name in text:gmatch "%f[%w_][%a_][%w_]*" do
+    if name ~= "max" and name ~= "min" and not scop.parameters[name] then return false end
+  end
+  return true
+end
+
+--- Calls `visit` with all nodes, and the loops around each.
+local function visit_all(nodes, loops, visit)
+  walk.nodes(nodes, function(node)
+    visit(node, loops)
+    if node.kind ~= "for" then return end
+    local inner = table.move(loops, 1, #loops, 1, {})
+    inner[#inner + 1] = node
+    visit_all(node.body, inner, visit)
+    return false
+  end)
+end
+
+--- Finds for which calls floats may not hold a sum of integers that passes add up. Such sums are ambiguous no more.
+-- @tparam table tree of `clcompute.loops.front.types`
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam integer most what may be added in all
+-- @treturn ?string the condition, an expression of Lua over a call's numbers; nil where there are no such sums, or data
+-- tell how many passes there are
+-- @treturn ?table the node of one
+function beginnings.sums(tree, scop, most)
+  local nodes, terms, is_known = {}, {}, true
+  visit_all(tree.body, {}, function(node, loops)
+    if not node.addend then return end
+    local count = passes(loops)
+    is_known = is_known and count ~= nil and is_of_call(count, scop)
+    nodes[#nodes + 1], terms[#terms + 1] = node, ("%d * %s"):format(node.addend, count)
+  end)
+  if #nodes == 0 or not is_known then return nil end
+  for _, node in ipairs(nodes) do node.is_ambiguous = nil end
+  return ("%s > %d"):format(table.concat(terms, " + "), most), nodes[1]
 end
 
 return beginnings

@@ -7,6 +7,7 @@ local denotations = require "clcompute.loops.front.denotations"
 local grammar = require "clcompute.loops.front.grammar"
 local lexer = require "clcompute.loops.front.lexer"
 local made_tables = require "clcompute.loops.front.made_tables"
+local mixtures = require "clcompute.loops.front.mixtures"
 local origin = require "clcompute.loops.front.origin"
 local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
@@ -15,7 +16,7 @@ local types = require "clcompute.loops.front.types"
 local unassigned = require "clcompute.loops.front.unassigned"
 
 local front = { as_matrices = delinearising.apply, check_fixed = denotations.check_fixed, choose = origin.choose,
-  infer_types = types.infer, origin = origin.of, settle_mixtures = types.settle,
+  infer_types = types.infer, origin = origin.of, settle_mixtures = types.settle, MOST_ADDED = mixtures.ADDED,
   simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.

@@ -8,10 +8,13 @@
 
 local mixtures = {}
 
-local LARGEST = 1 << 53 -- of integers that floats hold, and all below it
+local SUM = 1 << 53 -- of integers that floats hold, and all below it: where sums over passes end
+local LARGEST = SUM >> 2 -- of other ends: as much again is for small addends, and `mixtures.ADDED` for others
+mixtures.ADDED = SUM >> 1
+local PASSES = 1 << 47 -- no call has so many, one after another
+local SMALL = LARGEST // PASSES -- an addend that any number of passes may add
 local ANY = { -math.huge, math.huge }
-local STEP = 1 << 36 -- nobody adds such numbers so often that the sum is beyond what floats hold
-local SIZE = { 0, STEP } -- of arrays
+local SIZE = { 0, 1 << 36 } -- of arrays
 local ARGUMENT = { -(1 << 31), 1 << 31 } -- one that is not `is_large`
 local ELEMENTS = {}
 for dtype, bits in pairs { char = 8, short = 16, int = 32 } do
@@ -20,13 +23,14 @@ end
 
 -- --- intervals ---------------------------------------------------------------------------------
 
-local function interval(least, most)
-  return { least < -LARGEST and -math.huge or math.min(least, LARGEST),
-    most > LARGEST and math.huge or math.max(most, -LARGEST) }
+local function interval(least, most, limit)
+  limit = limit or LARGEST
+  return { least < -limit and -math.huge or math.min(least, limit),
+    most > limit and math.huge or math.max(most, -limit) }
 end
 
 local function is_finite(one)
-  return one[1] >= -LARGEST and one[2] <= LARGEST
+  return one[1] >= -SUM and one[2] <= SUM
 end
 mixtures.is_finite = is_finite
 
@@ -41,12 +45,16 @@ local function joined(one, other)
 end
 mixtures.joined = joined
 
+--- The next of few ends, from below.
+local function further(most)
+  return most <= 0 and 0 or most <= LARGEST and LARGEST or most <= SUM and SUM or math.huge
+end
+
 --- The same, for loops that go on: few other intervals follow.
 local function widened(known, found)
   if not known or not found then return known or found end
-  local least, most = found[1], found[2]
-  return { least >= known[1] and known[1] or least >= 0 and 0 or least >= -LARGEST and -LARGEST or -math.huge,
-    most <= known[2] and known[2] or most <= 0 and 0 or most <= LARGEST and LARGEST or math.huge }
+  return { found[1] >= known[1] and known[1] or -further(-found[1]),
+    found[2] <= known[2] and known[2] or further(found[2]) }
 end
 
 local function magnitude(one) return math.max(-one[1], one[2]) end
@@ -91,10 +99,17 @@ local DIFFERS = {
 }
 DIFFERS.fmod = DIFFERS["%"]
 
---- Whether a node is the sum or difference of what floats hold and a number that is added in each pass at most.
-local function is_stepped(operator, one, other)
-  return (operator == "+" or operator == "-") and is_finite(one) and is_finite(other)
-    and math.min(magnitude(one), magnitude(other)) <= STEP
+local ADDS = { ["+"] = true, ["-"] = true }
+local MAY_GROW = { ["+"] = true, ["-"] = true, ["*"] = true } -- beyond both operands
+
+--- The interval of a sum or difference, which passes may add up. Where the lesser of both is not small, the call's
+-- number of passes tells whether floats hold it (`addend`); as long as nobody knows, the node is ambiguous.
+local function summed(node, one, other, least, most)
+  local addend = math.min(magnitude(one), magnitude(other))
+  local is_beyond = is_finite(one) and is_finite(other) and (least < -LARGEST or most > LARGEST)
+  if not is_beyond or addend > (node.type == "float" and LARGEST or SMALL) then return interval(least, most) end
+  if addend > SMALL then node.addend, node.is_ambiguous = addend, true end
+  return { least < -LARGEST and -SUM or least, most > LARGEST and SUM or most }
 end
 
 --- The interval of an operator on two operands, each of which is an integer somewhere.
@@ -104,14 +119,12 @@ local function of_pair(self, node, operator, left, right)
   local find, differs = INTERVALS[operator], DIFFERS[operator]
   if not find then return ANY end
   local least, most = find(one, other)
-  if is_stepped(operator, one, other) then
-    least, most = math.max(least, -LARGEST), math.min(most, LARGEST)
-  end
   if operator == "*" and is_square(left, right) then least, differs = has_zero(one) and 0 or least, nil end
   if node.type == "float" and not (is_finite(one) and is_finite(other) and not (differs and differs(one, other))) then
     node.is_ambiguous = true
   end
-  return interval(least, most)
+  if ADDS[operator] then return summed(node, one, other, least, most) end
+  return interval(least, most, not MAY_GROW[operator] and SUM or nil)
 end
 
 --- The interval of values of which a node has one.
@@ -160,12 +173,12 @@ local INTEGERS = {
 }
 
 --- Finds which integers a node may be whose operands are marked and have their types; marks it: `is_mixed`,
--- `is_ambiguous`.
+-- `is_ambiguous`, `addend`.
 -- @tparam table self `integers`, the intervals of nodes; `now`, of variables; `given`, of numbers of the call;
 -- `is_mixed`, whether one is
 -- @tparam table node
 function mixtures.mark(self, node)
-  node.is_mixed, node.is_ambiguous = nil, nil
+  node.is_mixed, node.is_ambiguous, node.addend = nil, nil, nil
   local found = node.type ~= "bool" and INTEGERS[node.kind] and INTEGERS[node.kind](self, node) or nil
   self.integers[node] = found
   if node.type ~= "float" or not found then return end
@@ -225,8 +238,11 @@ local function of_loop(self, node)
   local from, to = self.integers[node.from] or ANY, self.integers[node.to] or ANY
   local is_up, is_down = node.pace or node.step > 0, node.pace or node.step < 0
   local least, most = math.min(from[1], is_down and to[1] or from[1]), math.max(from[2], is_up and to[2] or from[2])
-  if not node.irregular then return interval(least, most) end
-  return { math.max(least, -STEP), math.min(most, STEP) } -- whatever data say, it counts passes
+  if node.irregular and not node.pace then -- whatever data say, it counts passes
+    local span = math.abs(node.step) * 1.0 * PASSES
+    least, most = math.max(least, from[1] - span), math.min(most, from[2] + span)
+  end
+  return interval(least, most)
 end
 
 --- Goes through the passes of a loop. Out of `while` and `repeat` leads a `break`.

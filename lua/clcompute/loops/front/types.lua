@@ -207,7 +207,7 @@ end
 local function mark_result(self, array, value)
   local integers = is_float(array.element) and self.integers[value]
   if not integers then return end
-  if not self.is_pure or not mixtures.is_finite(integers) then value.is_ambiguous = true end
+  if not self.is_pure or not mixtures.is_finite(integers) then value.is_ambiguous, value.addend = true, nil end
   array.doubt, self.is_mixed = mixtures.joined(array.doubt, integers), true
 end
 

@@ -83,6 +83,7 @@ local VALUE = with(PLACE, {
   { "is_partial", "boolean?", "types", "an `and` that is false or a number" },
   { "is_mixed", "boolean?", "types", "a float that is an integer in Lua where data say so" },
   { "is_ambiguous", "boolean?", "types", "a mixed one for which that makes a difference" },
+  { "addend", "integer?", "types", "of a sum that is ambiguous where passes are many: what one adds at most" },
 })
 
 local GUARDED = { "is_guarded", "boolean?", "partition", "the integer divisor is looked at as it is used" }
