@@ -261,8 +261,8 @@ end
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
 -- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they stand
 -- for, `waits`, of those that groups share how often these wait for each other, `alone`, of those of one group the work
--- of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part of
--- the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or nil and
+-- of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part
+-- of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or nil and
 -- why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
