@@ -259,11 +259,11 @@ end
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
--- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they stand
--- for, `waits`, of those that groups share how often these wait for each other, `alone`, of those of one group the work
--- of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part
--- of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or nil and
--- why it is too large for Lua
+-- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they
+-- stand for, `waits`, of those that groups share how often these wait for each other, `alone`, of those of one group
+-- the work of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few`
+-- by part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements;
+-- or nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
