@@ -136,6 +136,15 @@ helper.describe_each("a local that begins as an integer", function(device)
     assert.equal(0, large:stats().launches)
   end)
 
+  local WITH_BODY = [[function(x, y, n, k)
+    for i = 1, n do
+      local s, t = 0, -1
+      if x[i] > 0 then s, t = 0.5, -1.5 end
+      %s
+      y[i] = s
+    end
+  end]]
+
   it("is an integer in Lua where the sign of a zero, a division by zero or 64 bits tell", function()
     local bodies = {
       "s = 1 / (s * -1)", "s = 1 / (k * s)", "s = 1 / -s", "s = 1 / (s * t)", "s = 1 / (s // -2)",
@@ -145,29 +154,13 @@ helper.describe_each("a local that begins as an integer", function(device)
     }
     local x = vector(n, function(i) return i % 3 - 1.0 end)
     for _, body in ipairs(bodies) do
-      local text = ([[function(x, y, n, k)
-        for i = 1, n do
-          local s, t = 0, -1
-          if x[i] > 0 then s, t = 0.5, -1.5 end
-          %s
-          y[i] = s
-        end
-      end]]):format(body)
-      local compiled <close> = check(text, device, { x, zeros(n), n, -2 })
+      local compiled <close> = check(WITH_BODY:format(body), device, { x, zeros(n), n, -2 })
       assert.equal(0, compiled:stats().launches, body)
       assert.matches("line %d: whether this is computed in integers depends on data", compiled:explain())
     end
     for _, body in ipairs { "s = s * s", "s = 1 / (t * t)", "s = 1 / -(t - 3)", "s = (s + 4) // 3", "s = (s + 4) % 3",
       "s = s // (t + 5)", "s = math.abs(t) * s", "s = 1 / math.max(s, 0)" } do
-      local text = ([[function(x, y, n)
-        for i = 1, n do
-          local s, t = 0, -1
-          if x[i] > 0 then s, t = 0.5, -1.5 end
-          %s
-          y[i] = s
-        end
-      end]]):format(body)
-      local compiled <close> = check(text, device, { x, zeros(n), n })
+      local compiled <close> = check(WITH_BODY:format(body), device, { x, zeros(n), n, -2 })
       assert.equal(2, compiled:stats().launches, body)
     end
     local divided <close> = assert(loops.compile([[function(x, y, n)

@@ -74,6 +74,26 @@ local function check(f, device, values)
   return of_device[f]
 end
 
+--- Compares random functions with Lua, on sizes up to the largest; half of them at least are launched.
+local function check_random(count, text_of, largest, compile_text)
+  local launches = 0
+  for _ = 1, count do
+    local seed = math.random(1 << 30)
+    math.randomseed(seed)
+    local text = text_of()
+    local values = random_reductions.arguments(math.random(0, largest))
+    local expected, got = copies(values), copies(values)
+    local compiled = compile_text(text)
+    assert(load("return " .. text))()(table.unpack(expected))
+    compiled(table.unpack(got))
+    for i in ipairs(values) do
+      assert_same(expected[i], got[i], ("seed %d\n%s\nargument %d"):format(seed, text, i))
+    end
+    launches = launches + compiled:stats().launches
+  end
+  assert.is_true(launches >= count // 2, "few were launched")
+end
+
 --- Asserts that a sum of so many numbers, whose absolute values have such a sum, is as near to another order's as
 -- rounding allows: each order is off by at most (count) units of it.
 local function assert_near(expected, got, count, absolute, unit)
@@ -607,22 +627,9 @@ helper.describe_each("reduce = 'tree'", function(device)
   end)
 
   it("gives for random nests what Lua gives", function()
-    local count, launches = helper.long(60) or helper.is_simulator(device) and 12 or 6, 0
-    for _ = 1, count do
-      local seed = math.random(1 << 30)
-      math.randomseed(seed)
-      local text = random_reductions.text()
-      local values = random_reductions.arguments(math.random(0, helper.is_simulator(device) and 6 or 12))
-      local expected, got = copies(values), copies(values)
-      local compiled = compile(text, device)
-      assert(load("return " .. text))()(table.unpack(expected))
-      compiled(table.unpack(got))
-      for i in ipairs(values) do
-        assert_same(expected[i], got[i], ("seed %d\n%s\nargument %d"):format(seed, text, i))
-      end
-      launches = launches + compiled:stats().launches
-    end
-    assert.is_true(launches >= count // 2, "few were reduced")
+    local is_slow = helper.is_simulator(device)
+    check_random(helper.long(60) or is_slow and 12 or 6, random_reductions.text, is_slow and 6 or 12,
+      function(text) return compile(text, device) end)
   end)
 end)
 
@@ -783,21 +790,6 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
   end)
 
   it("give for random passes what Lua gives", function()
-    local count, launches = helper.long(60) or helper.is_simulator(device) and 10 or 5, 0
-    for _ = 1, count do
-      local seed = math.random(1 << 30)
-      math.randomseed(seed)
-      local text = random_reductions.passes()
-      local values = random_reductions.arguments(math.random(0, 20))
-      local expected, got = copies(values), copies(values)
-      local compiled = grouped(text)
-      assert(load("return " .. text))()(table.unpack(expected))
-      compiled(table.unpack(got))
-      for i in ipairs(values) do
-        assert_same(expected[i], got[i], ("seed %d\n%s\nargument %d"):format(seed, text, i))
-      end
-      launches = launches + compiled:stats().launches
-    end
-    assert.is_true(launches >= count // 2, "few were launched")
+    check_random(helper.long(60) or helper.is_simulator(device) and 10 or 5, random_reductions.passes, 20, grouped)
   end)
 end)
