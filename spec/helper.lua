@@ -157,9 +157,15 @@ end
 
 --- Calls what `loops.compile` made with so many of its nests on the device: what stands in place of others runs.
 function helper.call_on_device(count, compiled, ...)
-  local decision = require("clcompute.loops.runtime").decision
-  local decide, on_device = decision.make, {}
+  local on_device = {}
   for i = 1, count do on_device[i] = true end
+  return helper.call_with(on_device, compiled, ...)
+end
+
+--- Calls what `loops.compile` made with certain nests on the device, whose indices are true in a table.
+function helper.call_with(on_device, compiled, ...)
+  local decision = require("clcompute.loops.runtime").decision
+  local decide = decision.make
   decision.make = function() return { on_device = on_device, reasons = {} } end
   local ok, message = pcall(compiled, ...)
   decision.make = decide

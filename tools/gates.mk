@@ -105,13 +105,18 @@ FUZZ_C        = clang $(FLAGS) -Wno-unknown-pragmas -O1 -fsanitize=address,undef
 fuzz-c: $(FUZZ_TARGETS:%=build/fuzz-c/%)
 	@mkdir -p build/fuzz-c/folder
 	@for t in $(FUZZ_TARGETS); do mkdir -p build/fuzz-c/corpus-$$t && \
-	  (cd build/fuzz-c && CLCOMPUTE_CACHE="$$PWD/folder" ./$$t -max_total_time=$(FUZZ_SECONDS) -max_len=2000 -verbosity=0 \
+	  (cd build/fuzz-c && CLCOMPUTE_CACHE="$$PWD/folder" ./$$t -max_total_time=$(FUZZ_SECONDS) -max_len=2000 -len_control=0 -verbosity=0 \
 	    -print_final_stats=1 $$([ -e ../../tools/fuzz/$$t.dict ] && echo -dict=../../tools/fuzz/$$t.dict) corpus-$$t >$$t.log 2>&1 || \
 	    { tail -n 30 $$t.log; echo "fuzz-c: $$t failed"; exit 1; }) && \
 	  echo "fuzz-c: $$t: $$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz-c/$$t.log) inputs, 0 faults" || exit 1; done
 
+FUZZ_LINK = $(FUZZ_C) -fsanitize=fuzzer -o $@ $(filter %.c %.o,$^) -l$(LUA_LIB)
 build/fuzz-c/%: tools/fuzz/%.c tools/fuzz/target.h $(core_SOURCES:csrc/%.c=build/fuzz-c/objects/%.o)
-	$(FUZZ_C) -fsanitize=fuzzer -o $@ $(filter %.c %.o,$^) -l$(LUA_LIB) $(core_LIBS)
+	$(FUZZ_LINK) $(core_LIBS)
+
+# What is read of the analyses of loops.
+build/fuzz-c/reading: tools/fuzz/reading.c tools/fuzz/target.h $(poly_SOURCES:csrc/%.c=build/fuzz-c/objects/%.o)
+	$(FUZZ_LINK) $(poly_LIBS)
 
 build/fuzz-c/objects/%.o: csrc/%.c
 	@mkdir -p $(@D)

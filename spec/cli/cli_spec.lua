@@ -228,15 +228,16 @@ describe("clcompute info", function()
 
   it("gives the same as JSON", function()
     local out = succeeds "info --json"
-    local expected = {}
+    local expected, found = {}, decode(out)
     for p, platform in ipairs(cl.platforms()) do
       expected[p] = { name = platform.name, vendor = platform.vendor, version = platform.version, devices = {} }
       for i, device in ipairs(platform.devices) do
         expected[p].devices[i] = device:info()
         expected[p].devices[i].place = ("%d:%d"):format(p - 1, i - 1)
+        assert.same(expected[p].devices[i], found[p].devices[i])
       end
     end
-    assert.same(expected, decode(out))
+    assert.same(expected, found)
     assert.same({ 0, out, "" }, { run "info --json" }) -- byte for byte: the keys are in order
   end)
 

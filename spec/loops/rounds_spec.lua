@@ -8,10 +8,12 @@ local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 
 local SMALL = { passes = 3, cache = 1, blocks = 1 }
+local IN_GROUPS = { passes = 2, cache = 1, blocks = 1, together = 8 }
 
 --- The rounds of a function, or nil.
-local function rounds_of(text)
-  local compiled = assert(loops.compile(text, { force = true, target = "cpu" }))
+local function rounds_of(text, target)
+  local force = target == nil or nil -- then nothing is a task
+  local compiled = assert(loops.compile(text, { force = force, target = target or "cpu" }))
   return explain.specialisation(compiled.state).plan.rounds[1]
 end
 
@@ -32,12 +34,12 @@ end
 
 local compiled_of = {} -- by device and text: in rounds and without
 
-local function both_of(text, device)
-  local key = tostring(device) .. text
+local function both_of(text, device, target)
+  local key = tostring(device) .. target .. text
   if not compiled_of[key] then
     compiled_of[key] = {}
-    for i, tiles in ipairs { SMALL, { passes = 1 } } do
-      compiled_of[key][i] = assert(loops.compile(text, { force = true, target = "cpu", device = device,
+    for i, tiles in ipairs { target == "gpu" and IN_GROUPS or SMALL, { passes = 1 } } do
+      compiled_of[key][i] = assert(loops.compile(text, { force = true, target = target, device = device,
         tiles = tiles }))
     end
   end
@@ -45,11 +47,11 @@ local function both_of(text, device)
 end
 
 --- Runs a function in Lua, and on a device in rounds and without; returns the launches of both.
-local function check(text, device, ...)
+local function check_for(target, text, device, ...)
   local expected = copies.of { ... }
   assert(load("return " .. text))()(table.unpack(expected))
   local launches = {}
-  for i, compiled in ipairs(both_of(text, device)) do
+  for i, compiled in ipairs(both_of(text, device, target)) do
     local got, before = copies.of { ... }, compiled:stats().launches
     compiled(table.unpack(got))
     assert.same(expected, got)
@@ -57,6 +59,8 @@ local function check(text, device, ...)
   end
   return table.unpack(launches)
 end
+
+local function check(...) return check_for("cpu", ...) end
 
 local JACOBI = [[function(a, b, n, steps)
   for t = 1, steps do
@@ -83,6 +87,15 @@ local FIELDS = [[function(ex, ey, hz, n, steps)
     for i = 1, n - 1 do for j = 1, n - 1 do
       hz[i][j] = hz[i][j] - 0.7 * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j])
     end end
+  end
+end]]
+
+-- Cholesky's factor, column by column.
+local CHOLESKY = [[function(a, n)
+  for j = 1, n do
+    a[j][j] = math.sqrt(a[j][j])
+    for i = j + 1, n do a[i][j] = a[i][j] / a[j][j] end
+    for i = j + 1, n do for m = j + 1, i do a[i][m] = a[i][m] - a[i][j] * a[m][j] end end
   end
 end]]
 
@@ -177,15 +190,42 @@ describe("a loop goes in rounds", function()
     end
   end)
 
+  it("on a GPU in groups, of columns where no rows do", function()
+    local round = rounds_of(JACOBI, "gpu")
+    assert.same({ true, 1, 2, { 0, 1 } }, { round.in_groups, round.at, round.slope, round.steps })
+    round = rounds_of(ELIMINATION, "gpu")
+    assert.same({ true, 1 }, { round.is_front, round.at })
+    round = rounds_of(CHOLESKY, "gpu")
+    assert.same({ true, 2 }, { round.is_front, round.at })
+    assert.is_nil(rounds_of(CHOLESKY, "cpu"))
+  end)
+
+  it("on a GPU unless passes have loops of their own, or may fail", function()
+    for _, text in ipairs {
+      [[function(a, b, n, steps) for t = 1, steps do
+        for i = 1, n do local s = 0.0; for j = 1, n do s = s + a[i][j] end; b[i][t] = s end
+        for i = 1, n do a[i][t] = b[i][t] end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do
+        for i = 1, n do b[i] = a[i] * 0.5 end
+        for i = 1, n do if b[i] > 0 then a[i] = a[math.floor(b[i])] end end
+      end end]],
+    } do
+      assert.is_nil(rounds_of(text, "gpu"), text)
+    end
+  end)
+
   it("not where `tiles` or the paper's heuristics say so", function()
-    for _, options in ipairs { { tiles = { passes = 1 } }, { heuristics = "paper" }, { target = "gpu" } } do
+    for _, options in ipairs { { tiles = { passes = 1 } }, { heuristics = "paper" } } do
       local compiled = assert(loops.compile(JACOBI, options))
       assert.not_matches("in rounds", compiled:explain())
     end
     assert.matches("in rounds of several passes: pieces that shrink by 2 at both ends in each, then the gaps",
       assert(loops.compile(JACOBI, { target = "cpu" })):explain())
-    assert.matches("in rounds of several passes: the rows they name, then all others",
+    assert.matches("in rounds of several passes: the rows they name, then all others\n",
       assert(loops.compile(ELIMINATION, { target = "cpu" })):explain())
+    assert.matches("in rounds of several passes: the columns they name, then all others; a piece is a work%-group's\n",
+      assert(loops.compile(CHOLESKY, { target = "gpu" })):explain())
   end)
 end)
 
@@ -221,6 +261,39 @@ helper.describe_each("a loop in rounds", function(device)
     check(FIELDS, device, matrix(48), matrix(48), matrix(48), 48, 5)
     for _, size in ipairs { 2, 3, 33, 48 } do
       for _, steps in ipairs { 0, 1, 4 } do check(RED_BLACK, device, matrix(size), size, steps) end
+    end
+  end)
+
+  it("is right in groups, for every size and number of passes", function()
+    local function check_groups(...) return check_for("gpu", ...) end
+    local in_rounds, without = check_groups(JACOBI, device, vector(16 * n), vector(16 * n), 16 * n, 9)
+    assert.is_true(in_rounds < without)
+    in_rounds, without = check_groups(ELIMINATION, device, matrix(40), 40)
+    assert.is_true(in_rounds < without)
+    for _, size in ipairs { 1, 2, 3, 4, 5, 17, 66 } do
+      check_groups(ELIMINATION, device, matrix(size), size)
+      for _, steps in ipairs { 0, 1, 5, 9 } do
+        check_groups(JACOBI, device, vector(16 * size), vector(16 * size), 16 * size, steps)
+        check_groups(BEHIND, device, vector(16 * size), vector(16 * size), 16 * size, steps)
+      end
+    end
+    check_groups(FIELDS, device, matrix(33), matrix(33), matrix(33), 33, 5)
+    check_groups(RED_BLACK, device, matrix(33), 33, 5)
+  end)
+
+  it("is right in groups that have columns", function()
+    for _, size in ipairs { 5, 40, 70 } do
+      local compiled = assert(loops.compile(CHOLESKY, { device = device, target = "gpu", tiles = IN_GROUPS }))
+      local given, on_device = matrix(size), {}
+      local expected = copies.of { given }
+      assert(load("return " .. CHOLESKY))()(expected[1], size)
+      for i, kernel in ipairs(explain.specialisation(compiled.state).plan.kernels) do
+        on_device[i] = not kernel.instead -- no task in place of launches
+      end
+      local a = device:buffer(given, "double")
+      assert(helper.call_with(on_device, compiled, a, size))
+      assert.same(expected[1], a:read())
+      assert.equal(2 * -(-size // 2) - 1, compiled:stats().launches)
     end
   end)
 

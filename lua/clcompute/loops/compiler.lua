@@ -376,7 +376,8 @@ end
 
 local function round_kernels(unit, job)
   local most = job.options.heuristics ~= "paper" and unit.row.passes or 1
-  generation.round_kernels.mark(unit.plan, unit.scop, most)
+  generation.round_kernels.mark(unit.plan, unit.scop, most, job.target.is_wide)
+  unit.has_groups = unit.has_groups or job.target.is_wide and #unit.plan.rounds > 0
 end
 
 -- --- texts ----------------------------------------------------------------------------------
@@ -391,6 +392,9 @@ end
 local function indices(unit, job)
   for _, kernel in ipairs(job.target.is_wide and unit.plan.kernels or {}) do
     kernel.largest = generation.indices.largest(kernel)
+  end
+  for _, round in ipairs(job.target.is_wide and unit.plan.rounds or {}) do
+    round.largest = generation.indices.common(round.parts)
   end
   unit.largest = generation.indices.least(unit.plan.kernels)
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- Sequential loops several passes of which may go in two launches, a round, in place of a launch for each nest and
--- pass. What is computed lies along a line, by the first subscript of what is written; a round goes over pieces of the
+-- pass. What is computed lies along a line, by one subscript of what is written; a round goes over pieces of the
 -- line, each for all of its passes, and what it touches stays in the cache meanwhile.
 --
 -- Two shapes of pieces are tried, both known from the literature; isl proves for each loop, and for any number of
@@ -42,8 +42,8 @@ end
 -- @treturn boolean whether it is so simple
 local function loop_of(form, nest)
   local found, is_simple, is_shared = nil, true, {}
-  for _, node in ipairs(nest.tiles.order) do is_shared[node] = true end
-  walk.node(nest.band[1], function(node)
+  for _, node in ipairs(nest.order) do is_shared[node] = true end
+  walk.node(nest.node, function(node)
     local count = node.kind == "for" and count_of(form, node.variable)
     if node.kind ~= "for" or count == 0 then return end
     is_simple = is_simple and count == 1 and is_shared[node] and node.step == 1 and #form.terms == 1
@@ -72,21 +72,22 @@ local function names_local(node, nest)
   return walk.find({ node }, function(part)
     if part.kind ~= "name" or part.variable.role ~= "local" then return false end
     for _, loop in ipairs(part.variable.loops) do
-      if loop == nest.band[1] then return true end
+      if loop == nest.node then return true end
     end
   end) ~= nil
 end
 
 --- What of a scop is in a nest, and where on the line a pass of it is: `{ loop=, offset= }`, or `{ form= }` where all
 -- passes are at one place. nil where that is not so.
-local function place_of(scop, nest, time)
-  local place = { accesses = scops.within(scop, nest.band[1]), band = nest.band }
+local function place_of(scop, nest, time, at)
+  local place = {}
+  place.accesses, place.outer = scops.within(scop, nest.node)
   local is_one = not is_bent(nest, time)
   for _, access in ipairs(place.accesses) do
     if access.write and access.is_array then
-      local text = access.subscripts[1]
-      is_one = is_one and (place.text or text) == text
-      place.text, place.node = text, access.node.subscripts[1]
+      local text = access.subscripts[at]
+      is_one = is_one and text and (place.text or text) == text
+      place.text, place.node = text, access.node.subscripts[at]
     end
   end
   if not place.text or not is_one then return nil end
@@ -99,10 +100,10 @@ local function place_of(scop, nest, time)
 end
 
 --- The places of all nests of a loop.
-local function places_of(scop, nests, time)
+local function places_of(scop, nests, time, at)
   local places = {}
   for i, nest in ipairs(nests) do
-    places[i] = place_of(scop, nest, time)
+    places[i] = place_of(scop, nest, time, at)
     if not places[i] then return nil end
     places[i].position = i
   end
@@ -111,27 +112,28 @@ end
 
 -- --- pairs that may not touch the same ---------------------------------------------------------
 
---- The places on the line that an access touches, whatever its further subscripts are, and those loops that the first
--- one does not speak of: more than it does, but isl has less to look at.
-local function on_line(access)
-  local first, constraints = access.subscripts[1], {}
-  if not first then return access end -- of a number, which is at no place
+--- The places on the line that an access touches, whatever its other subscripts are, and those loops that the one on
+-- the line does not speak of: more than it does, but isl has less to look at.
+local function on_line(access, at)
+  local own, constraints = access.subscripts[at], {}
+  if not own then return access end -- of a number or a shorter array, which are at no place
   local function is_elsewhere(text)
     for _, loop in ipairs(access.statement.loops) do
       local name = "%f[%w_]" .. loop.variable.id .. "%f[^%w_]"
-      if text:find(name) and not first:find(name) then return true end
+      if text:find(name) and not own:find(name) then return true end
     end
   end
   for _, text in ipairs(access.statement.constraints) do
     if not is_elsewhere(text) then constraints[#constraints + 1] = text end
   end
   local statement = setmetatable({ constraints = constraints }, { __index = access.statement })
-  return setmetatable({ subscripts = { first }, statement = statement }, { __index = access })
+  return setmetatable({ subscripts = { own }, statement = statement }, { __index = access })
 end
 
-local function line_of(access)
-  access.line = access.line or on_line(access)
-  return access.line
+local function line_of(access, at)
+  access.lines = access.lines or {}
+  access.lines[at] = access.lines[at] or on_line(access, at)
+  return access.lines[at]
 end
 
 --- An access where a formula holds, as isl's text.
@@ -178,7 +180,8 @@ local function texts_of(shape, place, formula, make)
   known[make][key] = list
   for i = #list + 1, #place.accesses do
     local access = place.accesses[i]
-    list[i] = { access = access, line = make(shape, line_of(access), formula), elements = make(shape, access, formula) }
+    list[i] = { access = access, line = make(shape, line_of(access, shape.at), formula),
+      elements = make(shape, access, formula) }
   end
   return list
 end
@@ -325,17 +328,18 @@ end
 --- The shape of a sequential loop's round_shapes.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table node the loop, in steps of one
--- @tparam {table,...} nests of its body, each with its `band` of parallel loops and its `tiles`
+-- @tparam {table,...} nests of its body: each its `node`, its `band` of parallel loops, and those of them that are
+-- shared out in their `order`
+-- @tparam integer at which subscript of what is written is on the line
 -- @treturn ?table `is_front`; `slope`, by how much trapezoids shrink at each end in a pass, and `steps`, before each of
 -- its nests; `reach`, of a front: the last row of a pass is so far beyond its number; `places`, of each nest where on
 -- the line a pass is: at the value of `node`, which is that of the variable of `loop` plus `offset`, or the same in all
 -- passes. nil where neither shape is proved
-function round_shapes.of(scop, node, nests)
-  local places = places_of(scop, nests, node.variable)
+function round_shapes.of(scop, node, nests, at)
+  local places = places_of(scop, nests, node.variable, at)
   if not places then return nil end
-  local statement = places[1].accesses[1].statement
-  local loop = { scop = scop, node = node, time = node.variable.id, places = places,
-    outer = isl_text.outer(statement, places[1].band[1]) }
+  local loop = { scop = scop, node = node, time = node.variable.id, places = places, at = at,
+    outer = places[1].outer }
   return best_trapezoids(loop) or front_of(loop)
 end
 

@@ -182,9 +182,15 @@ local function way_of(kernel)
 end
 
 local function rounds_of(round)
-  if round.is_front then return "; in rounds of several passes: the rows they name, then all others" end
-  return ("; in rounds of several passes: pieces that shrink by %d at both ends in each%s"):format(round.slope,
-    round.slope > 0 and ", then the gaps" or "")
+  local text = "; in rounds of several passes: "
+  if round.is_front then
+    text = ("%sthe %s they name, then all others"):format(text, round.at == 1 and "rows" or "columns")
+  elseif round.slope == 0 then
+    text = text .. "pieces that need no other one"
+  else
+    text = ("%spieces that shrink by %d at both ends in each, then the gaps"):format(text, round.slope)
+  end
+  return round.in_groups and text .. "; a piece is a work-group's" or text
 end
 
 local PARTS = {

@@ -160,6 +160,15 @@ long passes(long from, long to, long step) { // of a loop
   if (step > 0) return from <= to ? (to - from) / step + 1 : 0;
   return from >= to ? (from - to) / -step + 1 : 0;
 }]] },
+  { "rows_of", {}, [[
+// Work-items of a group in rows: how many for so many passes, each of which has at most so many itself.
+uint rows_of(long slices, long passes, long inner) {
+  uint columns = 32;
+  while (columns > 1 && columns / 2 >= inner) columns /= 2;
+  uint rows = max((uint)slices / columns, 1u);
+  while (rows > 1 && rows / 2 >= passes) rows /= 2;
+  return rows;
+}]] },
   { "INDEPENDENT", {}, [[
 #if __clang_major__ >= 13 // of a loop: no pass depends on another one
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -340,7 +349,7 @@ function c_statements.block(output, head, print, node)
 end
 
 local STATEMENTS = {}
-local TOOLS = { add = add, block = c_statements.block } -- and `body`
+local TOOLS = { add = add, block = c_statements.block } -- and `body`, `store`
 
 --- Adds statements, one level further in; one that is a key of `output.instead` as the other one that is there.
 function c_statements.body(nodes, output)
@@ -590,6 +599,8 @@ function c_statements.store(target, value, output, node)
     stop(output, value)
   end
 end
+
+TOOLS.store = c_statements.store
 
 --- Adds a sum to an element in one step.
 local function add_atomically(node, output)

@@ -16,9 +16,9 @@ local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
+local group_loops = require "clcompute.loops.generation.group_loops"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
-local sharing = require "clcompute.loops.generation.sharing"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local walk = require("clcompute.loops.tree").walk
 
@@ -134,11 +134,11 @@ local HEAD = [[
 ]]
 
 --- What stands before kernels whose work-items share something; none where there are none.
-function group_passes.head(nests)
+function group_passes.head(nests, rounds)
   for _, nest in ipairs(nests) do
     if nest.grouped or nest.is_shared then return HEAD end
   end
-  return ""
+  return #rounds > 0 and HEAD or ""
 end
 
 -- Where the pass of a dimension is: the work-items of dimension 1 are the slices of one.
@@ -209,7 +209,7 @@ local function print_shared(loop, nodes, output)
         c_expression.number(accumulator.identity, output.context)))
       output.instead[accumulator.node] = accumulator.instead
     end
-    sharing.print_slice(loop, output, c_statements, SLICE)
+    group_loops.print_slice(loop, output, c_statements, SLICE)
     for _, accumulator in ipairs(list) do
       output.instead[accumulator.node] = nil
       print_together(accumulator, output)

@@ -97,6 +97,14 @@ function indices.least(nests)
   return least
 end
 
+--- The same of nests that are one kernel: nil where one of them has no limit.
+function indices.common(nests)
+  for _, nest in ipairs(nests) do
+    if not nest.largest then return nil end
+  end
+  return indices.least(nests)
+end
+
 --- Whether a call can do with 32 bits.
 -- @tparam ?integer largest of `least`
 -- @tparam table values numbers and sizes of the call, by name

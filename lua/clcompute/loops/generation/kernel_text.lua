@@ -109,9 +109,12 @@ function kernel_text.parameters(nest)
   return rows
 end
 
-local function declaration(row, context)
+--- The declaration of a parameter. What a work-item stores others of its group may read behind a barrier, where
+-- `has_meetings`: then a compiler must not think that it alone changes an array.
+local function declaration(row, context, has_meetings)
   if row.kind == "array" then
-    return ("global %s%s *restrict %s"):format(row.is_written and "" or "const ", row.variable.element, row.id)
+    return ("global %s%s *%s%s"):format(row.is_written and "" or "const ", row.variable.element,
+      row.is_written and has_meetings and "" or "restrict ", row.id)
   end
   if row.kind == "faults" then
     return ("global %slong *restrict %s"):format(row.id == "before" and "const " or "", row.id)
@@ -170,11 +173,11 @@ local function has_chain(nodes)
   end) ~= nil
 end
 
---- A kernel with a nest's parameters, whose body `print` adds.
-local function kernel_of(nest, name, context, print)
+--- A kernel with a nest's parameters, whose body `print` adds; `has_meetings`, whether work-items of a group share it.
+local function kernel_of(nest, name, context, print, has_meetings)
   local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
   context.known = {}
-  for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
+  for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context, has_meetings) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
   local class = nest.tiles and nest.tiles.class
@@ -201,11 +204,13 @@ end
 local function print_kernels(nest, context, texts)
   if not nest.accumulators then
     local print = nest.behind and pipelining.print or nest.tiles and tile_kernels.print or print_items
-    texts[#texts + 1] = kernel_of(nest, nest.name, context, print)
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, print, nest.in_group)
     if nest.tiles and nest.tiles.is_wide and nest.tiles.size.few > 0 then
       texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, tile_kernels.print_single)
     end
-    if nest.grouped then texts[#texts + 1] = kernel_of(nest, nest.name .. "_group", context, group_passes.print) end
+    if nest.grouped then
+      texts[#texts + 1] = kernel_of(nest, nest.name .. "_group", context, group_passes.print, true)
+    end
     return
   end
   texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)
@@ -251,14 +256,16 @@ function kernel_text.text(nests, rounds, options)
     is_wide = options.is_wide }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
-  for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end
+  for _, round in ipairs(rounds) do
+    texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print, round.in_groups)
+  end
   local head = {}
   if is_double then head[#head + 1] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" end
   if options.mode == "exact" then
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
-  if options.is_wide then head[#head + 1] = group_passes.head(nests) end
+  if options.is_wide then head[#head + 1] = group_passes.head(nests, rounds) end
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end

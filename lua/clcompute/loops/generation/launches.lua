@@ -350,7 +350,7 @@ end
 --- The first and the last place of a nest on the line.
 local function ends_of(place, nest)
   if not place.loop then return place.text, place.text end
-  local frame = nest.tiles.frames[place.loop]
+  local frame = nest.frames[place.loop]
   return ("%s + %d"):format(frame.first, place.offset),
     ("%s + (%s) - 1 + %d"):format(frame.first, frame.count, place.offset)
 end
@@ -370,7 +370,7 @@ end
 --- The condition for rounds: all nests run on the device, none is empty in the first pass.
 local function condition_of(round)
   local texts = {}
-  for _, nest in ipairs(round.nests) do
+  for _, nest in ipairs(round.parts) do
     texts[#texts + 1] = ("on_device[%d]"):format(nest.index)
     for _, count in ipairs(nest.counts) do texts[#texts + 1] = ("%s > 0"):format(count) end
   end
@@ -381,7 +381,7 @@ end
 local function print_all_valid(round, output)
   local list = launches.arrays_of(round)
   for _, variable in ipairs(list) do
-    for _, nest in ipairs(round.nests) do
+    for _, nest in ipairs(round.parts) do
       local _, writes = launches.arrays_of(nest)
       local is_used = writes[variable]
       for _, read in ipairs(nest.reads) do is_used = is_used or read == variable end
@@ -408,7 +408,7 @@ local function print_rounds(part, output)
   add(output, "for %s_first = %s_from, %s_to, rounds.passes do", time, time, time)
   add(output, "  local %s_last = min(%s_first + rounds.passes - 1, %s_to)", time, time, time)
   add(output, "  for number = 1, 2 do")
-  add(output, "    local range, %s = rounds:pieces(number, %s_last)", names, time)
+  add(output, "    local range, %s = rounds:pieces(number, %s_first, %s_last)", names, time, time)
   add(output, "    if range then")
   indented(output, indented, output, indented, output, launches.launch, "rounds.kernel", "range", round, output)
   add(output, "      counters.launches = counters.launches + 1")
@@ -429,7 +429,7 @@ function launches.rounds(part, output, otherwise)
     add(output, "if %s_from < %s_to and %s then", time, time, condition_of(part.round))
     indented(output, function()
       print_line(part, output)
-      add(output, "rounds = kernels.rounds[%d]:over(%s_to - %s_from + 1, low, high, %s)", part.round.index, time, time,
+      add(output, "rounds = kernels.rounds[%d]:over(%s_from, %s_to, low, high, %s)", part.round.index, time, time,
         part.round.bytes)
     end)
     add(output, "end")

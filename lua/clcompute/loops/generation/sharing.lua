@@ -18,6 +18,7 @@
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local faults = require "clcompute.loops.generation.faults"
+local group_loops = require "clcompute.loops.generation.group_loops"
 local walk = require("clcompute.loops.tree").walk
 
 local sharing = {}
@@ -121,38 +122,6 @@ local function print_pieces(count, output, tools, print)
   tools.add(output, ("base += %s;"):format(count))
 end
 
-local SLICE = { "slice", "slices" }
-local ROW, COLUMN = { "row", "rows" }, { "column", "columns" } -- of the work-items of a group, in rows
-
---- Prints the passes of a loop that a work-item of a group has: the first one, and then every so manieth.
--- @tparam table loop
--- @tparam table output
--- @tparam table tools as for `print_alone`
--- @tparam ?table place names of what says which work-item it is, and of how many: "slice" and "slices" unless given;
--- and `where` it has passes at all, always unless given
-function sharing.print_slice(loop, output, tools, place)
-  place = place or SLICE
-  local first, step_of_passes = table.unpack(place)
-  local id, context, step = loop.variable.id, output.context, loop.step
-  context.helpers.passes = true
-  tools.add(output, ("const long %s_from = %s;"):format(id, c_expression.plain(loop.from, context)), loop)
-  tools.add(output, ("const long %s_count = %spasses(%s_from, %s, %d)%s;"):format(id,
-    place.where and place.where .. " ? " or "", id, c_expression.plain(loop.to, context), step,
-    place.where and " : 0" or ""))
-  if place ~= ROW then output[#output + 1] = "#pragma unroll 4" end -- so that it waits for several loads at once
-  tools.block(output, ("for (long %s_pass = %s; %s_pass < %s_count; %s_pass += %s) "):format(id, first, id, id, id,
-    step_of_passes), function()
-    tools.add(output, ("const long %s = %s_from + %s_pass * %d;"):format(id, id, id, step))
-    if place == ROW then return sharing.print_slice(loop.body[1], output, tools, COLUMN) end
-    output.depth = output.depth - 1
-    tools.body(loop.body, output)
-    output.depth = output.depth + 1
-  end)
-end
-
---- Whether a parallel loop is all that another one does.
-local function is_nested(loop) return #loop.body == 1 and is_shared(loop.body[1]) end
-
 --- Prints what one group does, or one work-item of the only one.
 -- @tparam table node
 -- @tparam table output
@@ -197,20 +166,14 @@ end
 -- @tparam table tools as for `print_alone`
 function sharing.print_loop(node, output, tools)
   if not output.in_group then return print_in_pieces(node, output, tools) end
-  tools.block(output, "", function()
-    sharing.print_slice(node.loop, output, tools, is_nested(node.loop) and ROW or nil)
-  end)
+  group_loops.print(node.loop, output, tools)
   tools.add(output, "EVERYBODY")
 end
 
 --- Prints the statements of a task that the work-items of a group share.
 local function print_in_group(nodes, output, tools)
   output.in_group, output.depth = true, 1
-  tools.add(output, "const long slice = (long)get_local_id(0), slices = (long)get_local_size(0);")
-  if walk.find(nodes, function(node) return node.kind == "shared" and is_nested(node.loop) end) then
-    tools.add(output, "const long columns = min(slices, (long)32), rows = slices / columns;")
-    tools.add(output, "const long column = slice % columns, row = slice / columns;")
-  end
+  group_loops.print_place(output, tools)
   output.depth = 0
   tools.body(nodes, output)
 end

@@ -111,11 +111,14 @@ end
 
 local items_of
 
+local MEETING = 0.2 -- launches that a barrier of a group takes as long as
+
 --- How many launches each nest of a loop has, if it goes in rounds that are as long as they may be: should they be
--- shorter, the first call tells.
+-- shorter, the first call tells. In groups each pass ends with a barrier.
 local function in_rounds(round, count)
   local launches = (round.is_front or round.slope > 0) and 2 or 1
-  return ("(-(-%s // %d) * %d / %d)"):format(count, round.most, launches, #round.nests)
+  local barriers = round.in_groups and launches * MEETING or 0
+  return ("(-(-%s // %d) * %d / %d + %s * %g)"):format(count, round.most, launches, #round.nests, count, barriers)
 end
 
 --- How many work-items a launch has; in wavefronts those that have a pass, on the average.

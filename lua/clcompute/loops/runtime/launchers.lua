@@ -82,6 +82,11 @@ local function pipeline_of(nest, program, device)
     progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
 end
 
+--- How many work-items of a group share loops: a power of 2, as they stand in rows and columns.
+local function members(kernel, device, row)
+  return device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, kernel:info().group_size))
+end
+
 --- A task that groups share, one on each unit: `progress` is as in a pipeline. On a GPU the work-items of one group do.
 -- @tparam table nest with `is_shared`
 -- @tparam Program program with its kernel
@@ -91,8 +96,7 @@ end
 function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
     local kernel = program:kernel(nest.name)
-    local most = device.type == "cpu" and 1 or math.min(row.together or 1, kernel:info().group_size)
-    local items = power_of_2(most) -- as they stand in rows and columns
+    local items = members(kernel, device, row)
     return { kernel = kernel, range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
@@ -312,6 +316,9 @@ local Rounds = {}
 Rounds.__index = Rounds
 
 local PIECES = 2 -- for each compute unit
+local MOST_IN_ROUND = 512 -- work-items of a group that share a piece
+local LEAST_IN_GROUPS = 4 -- passes of a round, as a group does fewer at once than a launch
+local BROAD = 8 -- columns of a piece, as many as a GPU reads at once
 
 --- A loop on a device.
 -- @tparam table round of `clcompute.loops.generation.round_kernels`
@@ -320,68 +327,76 @@ local PIECES = 2 -- for each compute unit
 -- @tparam table row numbers of `clcompute.tuning.known`: pieces of up to `cache` bytes; at most `passes` of a round
 -- @treturn table `kernel`
 function launchers.rounds(round, program, device, row)
-  local self = setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
-    reach = round.reach, cache = row.cache, most = row.passes,
+  local kernel = program:kernel(round.name)
+  local self = setmetatable({ kernel = kernel, is_front = round.is_front, slope = round.slope,
+    reach = round.reach, cache = row.cache, most = row.passes, in_groups = round.in_groups,
+    items = round.in_groups and math.min(members(kernel, device, row), MOST_IN_ROUND) or 1,
+    least = round.in_groups and LEAST_IN_GROUPS or 2, broad = round.at > 1 and BROAD or 1,
     wanted = math.min(row.blocks, PIECES) * device.compute_units, units = device.compute_units }, Rounds)
   self.of_call = { __index = self }
   return self
 end
 
 --- Begins with a loop.
--- @tparam integer count its passes
+-- @tparam integer from its first pass
+-- @tparam integer to its last pass
 -- @tparam integer low where the line begins
 -- @tparam integer high where it ends
 -- @tparam integer bytes of one place of the line
 -- @treturn ?table `passes` of a round, `kernel`, and the method `pieces`; nil where rounds of one pass would be as good
-function Rounds:over(count, low, high, bytes)
+function Rounds:over(from, to, low, high, bytes)
   local shrinking = 4 * self.slope -- of a piece in a pass, with the gaps at its ends, so that they get half of it
   local most = math.max(self.cache // math.max(bytes, 1), 2 * shrinking, 1)
   local width = math.min(most, -(-(high - low + 1) // self.wanted))
   if width < 2 * shrinking then width = math.min(most, -(-(high - low + 1) // self.units)) end -- a few large ones
-  local passes = math.min(count, self.most)
-  if self.is_front then passes = math.min(passes, (high - low + 1) // self.wanted) end -- the first launch is one item
+  local passes = math.min(to - from + 1, self.most)
+  if self.is_front and not self.in_groups then -- the first launch is one item
+    passes = math.min(passes, (high - low + 1) // self.wanted)
+  end
   if shrinking > 0 then passes = math.min(passes, width // shrinking) end
-  if passes < 2 or width < 1 then return nil end
-  return setmetatable({ passes = passes, width = width, low = low, high = high,
-    range = { global = { 1 }, group = { 1 } } }, self.of_call) -- a finalizer may call the function meanwhile
+  if passes < math.min(self.least, self.most) or width < 1 then return nil end
+  return setmetatable({ passes = passes, width = width, low = low, high = high, from = from,
+    range = { global = { 1 }, group = { self.items } } }, self.of_call) -- a finalizer may call the function meanwhile
 end
 
 local function trapezoids(self, number)
   local global, width = self.range.global, self.width
   local count = -(-(self.high - self.low + 1) // width)
   if number == 1 then
-    global[1] = count
+    global[1] = count * self.items
     return self.range, self.low, width, width, 1
   end
   if self.slope == 0 then return nil end
-  global[1] = count + 1
+  global[1] = (count + 1) * self.items
   return self.range, self.low, width, 0, -1
 end
 
-local function front(self, number, last)
+local function front(self, number, first, last)
   local global, edge = self.range.global, last + self.reach
   if number == 1 then
-    global[1] = 1
-    return self.range, self.low, 0, edge - self.low + 1, 1
+    local low = self.low + first - self.from -- all nests leave what is before their pass alone
+    global[1] = self.items
+    return self.range, low, 0, edge - low + 1, 1
   end
   local length = self.high - edge
   if length < 1 then return nil end
-  local width = math.min(self.width, -(-length // self.wanted))
-  global[1] = -(-length // width)
+  local width = math.max(math.min(self.width, -(-length // self.wanted)), self.broad)
+  global[1] = -(-length // width) * self.items
   return self.range, edge + 1, width, width, 1
 end
 
---- One of the two launches of a round, the last pass of which is `last`.
+--- One of the two launches of a round.
 -- @tparam integer number 1 or 2
+-- @tparam integer first
 -- @tparam integer last
 -- @treturn ?table range; nil: nothing is to do
 -- @treturn integer where the first piece begins
 -- @treturn integer how far it is to the next one
 -- @treturn integer how wide they are
 -- @treturn integer 1: they shrink from nest to nest; -1: they grow
-function Rounds:pieces(number, last)
+function Rounds:pieces(number, first, last)
   local pieces = self.is_front and front or trapezoids
-  return pieces(self, number, last)
+  return pieces(self, number, first, last)
 end
 
 return launchers

@@ -104,11 +104,15 @@ local PARTS = record.family("part of a plan", {
   -- Several passes of a loop on the host in two launches.
   round = {
     { "index", "integer", "round_kernels", "in `rounds`" }, { "name", "string", "round_kernels" },
-    { "node", "ref", "round_kernels" }, { "nests", "refs", "round_kernels", "the kernels in it" },
+    { "node", "ref", "round_kernels" }, { "parts", "refs", "round_kernels", "the kernels in it" },
+    { "nests", "list", "round_kernels", "for each of these what `round_shapes` needs, and `frames`, `tiles`" },
+    { "in_groups", "boolean?", "round_kernels", "a piece is for a group, whose work-items share passes" },
+    { "largest", "integer?", "indices", "as of a kernel" },
     { "reads", "refs", "round_kernels" }, { "writes", "refs", "round_kernels" },
     { "scalars", "refs", "round_kernels" }, { "most", "integer", "round_kernels", "passes" },
     { "bytes", "string", "round_kernels", "Lua: of all arrays, for one place of the line" },
     { "places", "list", "round_kernels", "of `round_shapes`, as what follows" },
+    { "at", "integer", "round_kernels", "which subscript is on the line" },
     { "slope", "integer", "round_kernels" }, { "is_front", "boolean?", "round_kernels" },
     { "steps", "list?", "round_kernels" }, { "reach", "integer?", "round_kernels" },
     { "parameters", "nodes?", "parameters", "of the OpenCL kernel" },
