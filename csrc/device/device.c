@@ -242,10 +242,11 @@ static clc_Device *push_busy(lua_State *L, const clc_Context *c) {
 }
 
 int clc_isidle(lua_State *L, const clc_Context *c) {
-  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (h->type == &clc_devicetype && !h->released && ((clc_Device *)h)->context == c &&
-        clc_isbusy((clc_Device *)h))
-      return 0;
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h)) {
+    clc_Device *d = (clc_Device *)h;
+    if (h->type != &clc_devicetype || h->released || d->context != c) continue;
+    if (clc_isbusy(d) || d->flight.lost) return 0;
+  }
   return 1;
 }
 

@@ -187,17 +187,22 @@ static cl_int retire_told(clc_Flight *f) {
   return CL_SUCCESS;
 }
 
+static void finish(clc_Flight *f) {
+  f->lost = clFinish(f->queue) != CL_SUCCESS;
+}
+
 void clc_retireended(clc_Flight *f) {
   cl_int code;
+  if (f->lost) finish(f);
   while ((code = retire_told(f)) != CL_SUCCESS) {
-    clFinish(f->queue);
+    finish(f);
     retire(f, code);
   }
 }
 
 int clc_haveended(clc_Flight *f) {
   clc_retireended(f);
-  if (f->count > 0) return 0;
+  if (f->count > 0 || f->lost) return 0;
   forget_unseen(f);
   f->ended = f->queued;
   return 1;
@@ -248,7 +253,7 @@ static void flush(clc_Flight *f) {
   const cl_int code = clFlush(f->queue);
   clc_retireended(f);
   if (code == CL_SUCCESS || f->count == 0) return;
-  clFinish(f->queue);
+  finish(f);
   while (f->count > 0) retire(f, code);
 }
 

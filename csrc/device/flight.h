@@ -53,6 +53,7 @@ typedef struct clc_Flight {
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */
   int replays;      /* they are those of a sequence */
+  int lost;         /* the driver neither told of an end nor waited for it: commands may still run */
   uint64_t watched; /* a ticket of which the time is taken; 0: none */
   double begun;     /* when it was queued, and how long it took until its end was seen */
   double lasted;    /* 0: it was not seen yet */
@@ -80,7 +81,8 @@ void clc_putbarrier(clc_Flight *f, const char *what);
 void clc_mark(clc_Flight *f);
 
 /* Takes those that have ended off the ring, and notes which failed. One of which the driver does
-   not tell may still run, and must not meet who takes its memory: then this waits for all. */
+   not tell may still run, and must not meet who takes its memory: then this waits for all. Where
+   the driver does not even wait they are lost, until it does. */
 void clc_retireended(clc_Flight *f);
 
 /* The last command was seen to have done its work: so have all. Whether the driver knows that of

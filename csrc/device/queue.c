@@ -169,7 +169,7 @@ int clc_isbusy(clc_Device *d) {
 int clc_isquiet(clc_Device *d) {
   clc_Flight *f = &d->flight;
   clc_retireended(f);
-  return f->count == 0 && f->unseen.n == 0 && !d->foreign;
+  return f->count == 0 && f->unseen.n == 0 && !d->foreign && !f->lost;
 }
 
 cl_command_queue clc_quickqueue(clc_Device *d) {

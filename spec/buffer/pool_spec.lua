@@ -149,6 +149,24 @@ describe_pool("the pool of released memory", function()
     end))
   end)
 
+  it_pools("is not written by a launch of which the driver told nothing, and for which it did not wait", function()
+    if helper.is_simulator(d) then return pending "its launches have ended when they are queued" end
+    local p <close> = d:program(LATE)
+    p.late(1, d:zeros("int", 700), 1):wait()
+    d:wait():trim()
+    local x = d:zeros("int", 700)
+    p.late(1, x, 30000000)
+    count.fail("any", -5, 1, 1 << 40)
+    assert.is_false(pcall(d.wait, d))
+    count.fail()
+    x:release()
+    local sevens = {}
+    for i = 1, 700 do sevens[i] = 7 end
+    local y <close> = d:buffer(sevens, "int")
+    p.late(1, d:zeros("int", 1), 1):wait() -- behind the other one
+    assert.equal(7, y[1])
+  end)
+
   it("goes to the driver where memory is short", function()
     d:zeros("float", 5000):release()
     count.fail("clCreateBuffer", -4)

@@ -362,6 +362,7 @@ local function tiling(unit, job)
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
         kernel.grouped = job.options.reduce == "tree" and (unit.row.slices or 1) > 1
           and generation.group_passes.of(kernel) or nil
+        kernel.pair = not kernel.grouped and generation.pairing.of(kernel) or nil
         unit.has_groups = unit.has_groups or kernel.grouped ~= nil
       end
     end

@@ -22,7 +22,8 @@ local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = 
 local TILES = { kernel = "string", vector = "integer", rows = "integer", columns = "integer", lane = "integer",
   block = "integer", least = "integer", small = "integer", blocks = "integer", passes = "integer",
   cache = "integer", jam = "integer", group = "integer", depth = "integer",
-  few = "integer", slices = "integer", terms = "integer", together = "integer" }
+  few = "integer", slices = "integer", terms = "integer", together = "integer",
+  paired = "integer" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },

@@ -222,7 +222,8 @@ known.lu = {
 -- none). "items": a work-item a pass, or `rows` x `columns` in registers, in groups of group x group, which copy
 -- slices of `depth` passes to local memory (1: none), but a work-item a pass where there are fewer than `few`; up to
 -- `slices` of a group share a pass (1: none), each with `terms` passes of its loop at least; `together` work-items of
--- one group share what is sequential but for loops in it, and pieces of rounds. Measured on an NVIDIA H200.
+-- one group share what is sequential but for loops in it, and pieces of rounds; nests of `paired` short passes and more
+-- have two for each work-item. Measured on an NVIDIA H200.
 known.loops = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     kernel = "tiles", vector = 16, rows = 8, columns = 2, lane = 512, block = 128, least = 1024, small = 2048,
@@ -239,11 +240,11 @@ known.loops = {
   { where = { platform = "Oclgrind" }, -- as for LU
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 4, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 600000,
-    slices = 16, terms = 4, together = 16 },
+    slices = 16, terms = 4, together = 16, paired = 64 },
   { where = {},
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 16, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 600000,
-    slices = 128, terms = 4, together = 1024 },
+    slices = 128, terms = 4, together = 1024, paired = 1 << 19 },
 }
 
 return known

@@ -26,30 +26,38 @@ local function is_nested(loop)
     and not inner.word
 end
 
---- Whether all that each pass of a parallel loop does is an assignment to an element.
-local function is_store(loop)
-  local node = loop.body[1]
-  return loop.parallel and #loop.body == 1 and node.kind == "assign" and node.target.array ~= nil and not node.atomic
+--- Whether all that a pass does is an assignment to an element, which cannot fail.
+-- @tparam {table,...} nodes
+function group_loops.is_store(nodes)
+  local node = nodes[1]
+  return #nodes == 1 and node.kind == "assign" and node.target.array ~= nil and not node.atomic
     and not faults.are_in { node }
 end
 
---- Prints an assignment for several passes: of each, what its variables are called (`names`), what its value is called,
--- and `where` it is there.
-local function print_batch(node, passes, output, tools)
+--- Whether the passes of a loop are such, and do not depend on each other.
+local function stores(loop) return loop.parallel and group_loops.is_store(loop.body) end
+
+--- Prints an assignment for several passes.
+-- @tparam table node
+-- @tparam {table,...} passes of each, what its variables are called (`names`), what its value is called, and the
+-- condition under which it is there, in any case unless given (`where`)
+-- @tparam table output
+-- @tparam table tools `add`, `block`, `body` and `store` of `clcompute.loops.generation.c_statements`
+function group_loops.print_batch(node, passes, output, tools)
   local context, is_float = output.context, node.target.type == "float"
   local type = is_float and context.real or "long"
   for i, pass in ipairs(passes) do
     pass.context = setmetatable({ names = setmetatable(pass.names, { __index = context.names }) },
       { __index = context })
     local value = c_expression.text(node.value, pass.context, is_float and "float" or nil)
-    tools.add(output, ("const %s %s = %s ? %s : 0;"):format(type, pass.value, pass.where, value),
-      i == 1 and node or nil)
+    if pass.where then value = ("(%s) ? %s : 0"):format(pass.where, value) end
+    tools.add(output, ("const %s %s = %s;"):format(type, pass.value, value), i == 1 and node or nil)
   end
   for _, pass in ipairs(passes) do
     output.context = pass.context
-    tools.block(output, ("if %s "):format(pass.where), function()
-      tools.store(node.target, ast.node("text", { text = pass.value, type = is_float and "float" or "int" }), output)
-    end)
+    local value = ast.node("text", { text = pass.value, type = is_float and "float" or "int" })
+    local function store() tools.store(node.target, value, output) end
+    if pass.where then tools.block(output, ("if (%s) "):format(pass.where), store) else store() end
   end
   output.context = context
 end
@@ -62,9 +70,9 @@ local function print_passes(loop, output, tools, step)
     tools.add(output, ("const long %s = %s_pass + %d * (long)%s;"):format(pass, id, i - 1, step))
     tools.add(output, ("const long %s = %s_from + %s * %d;"):format(name, id, pass, loop.step))
     passes[i] = { names = { [loop.variable] = name }, value = ("%s_value%d"):format(id, i),
-      where = ("(%s < %s_count)"):format(pass, id) }
+      where = ("%s < %s_count"):format(pass, id) }
   end
-  print_batch(loop.body[1], passes, output, tools)
+  group_loops.print_batch(loop.body[1], passes, output, tools)
 end
 
 --- Prints where a loop begins and how many passes it has; none unless `where`.
@@ -93,13 +101,13 @@ end
 --- Prints the passes of a loop that a work-item of a group has: the first one, and then every so manieth.
 -- @tparam table loop
 -- @tparam table output
--- @tparam table tools `add`, `block`, `body` and `store` of `clcompute.loops.generation.c_statements`
+-- @tparam table tools as for `print_batch`
 -- @tparam ?table place names of what says which work-item it is, and of how many: "slice" and "slices" unless given;
 -- and `where` it has passes at all, always unless given
 function group_loops.print_slice(loop, output, tools, place)
   place = place or SLICE
   print_count(loop, place.where, output, tools)
-  if is_store(loop) then
+  if stores(loop) then
     return tools.block(output, head_of(loop, place, BATCH), function()
       print_passes(loop, output, tools, place[2])
     end)
@@ -133,9 +141,9 @@ local function print_narrow_passes(loop, output, tools)
     tools.add(output, ("const long %s = %s_from + %s * %d;"):format(name, id, pass, loop.step))
     tools.add(output, ("const long %s = %s + %s_pass;"):format(own, bound(inner.from), inner_id))
     passes[i] = { names = { [loop.variable] = name, [inner.variable] = own }, value = ("%s_value%d"):format(id, i),
-      where = ("(%s < %s_count && %s <= %s)"):format(pass, id, own, bound(inner.to)) }
+      where = ("%s < %s_count && %s <= %s"):format(pass, id, own, bound(inner.to)) }
   end
-  print_batch(inner.body[1], passes, output, tools)
+  group_loops.print_batch(inner.body[1], passes, output, tools)
 end
 
 --- Prints the passes of two loops, of which the inner one, in steps of one, has at most so many, a text, which are few.
@@ -157,12 +165,12 @@ end
 --- Prints the passes of a loop, and of one that is all that it does.
 -- @tparam table loop
 -- @tparam table output
--- @tparam table tools as for `print_slice`
+-- @tparam table tools as for `print_batch`
 -- @tparam[opt] string inner the most passes of the one within, if these are few
 function group_loops.print(loop, output, tools, inner)
   tools.block(output, "", function()
     if not is_nested(loop) then return group_loops.print_slice(loop, output, tools) end
-    if inner and is_store(loop.body[1]) then return print_narrow(loop, inner, output, tools) end
+    if inner and stores(loop.body[1]) then return print_narrow(loop, inner, output, tools) end
     group_loops.print_slice(loop, output, tools, ROW)
   end)
 end

@@ -10,6 +10,7 @@ local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local group_passes = require "clcompute.loops.generation.group_passes"
 local lua_text = require("clcompute.loops.tree").lua_text
+local pairing = require "clcompute.loops.generation.pairing"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
@@ -158,6 +159,7 @@ local function print_items(nest, output)
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
+  if nest.pair then return pairing.print(nest.pair, nest.body, output, c_statements) end
   output.depth = 0
   c_statements.body(nest.body or nest.wavefront and nest.wavefront.body or nest.band[#nest.band].body, output)
 end

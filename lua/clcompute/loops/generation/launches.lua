@@ -250,7 +250,16 @@ local function print_items_range(kernel, sizes, output)
     kernel.is_task and "1" or table.concat(sizes, ", "))
 end
 
+--- Makes a range half as long where each work-item has two passes.
+local function print_pair(kernel, sizes, output)
+  local count = ("%s_count"):format(kernel.pair.variable.id)
+  add(output, "local rows = %s", count)
+  add(output, "if %s >= kernels.paired then rows = (rows + 1) // 2 end", table.concat(sizes, " * "))
+  sizes[2] = "rows"
+end
+
 local function print_items(kernel, sizes, output)
+  if kernel.pair then print_pair(kernel, sizes, output) end
   local range, name = print_items_range(kernel, sizes, output), ("kernels[%d]"):format(kernel.index)
   if kernel.grouped then
     add(output, "local nest, groups = %s:share(max(%s), %s)", name, table.concat(kernel.grouped.counts, ", "),

@@ -297,7 +297,7 @@ local function build(spec, device, name, is_small)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
   local enqueue = require("clcompute.core.internal").enqueue
   local built = { launch = enqueue.call, cover = enqueue.cover, ranges = {},
-    broad = math.min(BROAD, device.max_group_size) }
+    broad = math.min(BROAD, device.max_group_size), paired = spec.row.paired or math.huge }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device, spec.row)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)

@@ -55,6 +55,7 @@ local PARTS = record.family("part of a plan", {
     { "needed", "table?", "coverage", "by array written, when its values are needed: Lua, true or false" },
     { "undecided", "table?", "coverage", "by array written, whether data decide what is" },
     { "tiles", "node?", "tiling" }, { "grouped", "node?", "tiling", "if a pass may be a group's" },
+    { "pair", "ref?", "tiling", "the loop of which a work-item may have two passes" },
     { "body", "refs?", "tiling", "of a task, lanes of vectors innermost; of a GPU's work-item" },
     { "has_lane", "boolean?", "tiling", "of a task: whether there are such" },
     { "depth", "integer?", "parameters", "how deep its loops are nested" },
