@@ -51,9 +51,9 @@ typedef struct clc_Flight {
   uint64_t printing;       /* of the last one that prints: at a terminal no line goes before it */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
-  clc_Run unseen;   /* commands without an event behind all that are pending */
-  int replays;      /* they are those of a sequence */
-  int lost;         /* the driver neither told of an end nor waited for it: commands may still run */
+  clc_Run unseen; /* commands without an event behind all that are pending */
+  int replays;    /* they are those of a sequence */
+  int lost;       /* the driver neither told of an end nor waited for it: commands may still run */
   uint64_t watched; /* a ticket of which the time is taken; 0: none */
   double begun;     /* when it was queued, and how long it took until its end was seen */
   double lasted;    /* 0: it was not seen yet */
