@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- On a GPU two passes for each work-item, where a nest has many and its passes are short: it waits for the loads of both
--- together, and half as many work-items have to begin. The passes are half of the range's dimension 1 apart; where a
--- range is as large as the nest, work-items have one.
+--- On a GPU two passes for each work-item, where a nest has many and its passes are short: it waits for the loads of
+-- both together, and half as many work-items have to begin. The passes are half of the range's dimension 1 apart; where
+-- a range is as large as the nest, work-items have one.
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local faults = require "clcompute.loops.generation.faults"
