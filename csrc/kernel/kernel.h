@@ -70,7 +70,8 @@ typedef enum {
   CLC_LOCAL,
   CLC_IMAGE,
   CLC_SAMPLER,
-  CLC_OPAQUE
+  CLC_OPAQUE,
+  CLC_RESERVED
 } clc_ArgumentKind;
 
 typedef struct clc_Argument {

@@ -25,12 +25,19 @@ static int vector_width(const char *digits) {
   return 0;
 }
 
+/* Whether it is `long long` or its unsigned kin, which OpenCL C reserves: 16 bytes to compilers of
+   Clang's family, POCL's among them. */
+static int is_reserved(const char *type) {
+  return strstr(type, "long long") != NULL; /* in POCL's "ulong long" too */
+}
+
 /* C spells an integer type in several words of any order: "long unsigned int". */
 static void join_words(char *name) {
   static const char *const ints[] = {"char", "short", "long"};
   char words[CLC_NAME], *rest;
   const char *base = NULL;
   int is_unsigned = 0, known = 1;
+  if (is_reserved(name)) return;
   strcpy(words, name);
   for (char *w = strtok_r(words, " ", &rest); w != NULL; w = strtok_r(NULL, " ", &rest)) {
     int found = strcmp(w, "int") == 0 || strcmp(w, "signed") == 0;
@@ -67,6 +74,7 @@ static clc_ArgumentKind find_kind(const char *type, clc_Argument *a) {
   a->image = clc_findimagetype(last != NULL ? last + 1 : type);
   if (a->image != 0) return CLC_IMAGE;
   if (strcmp(type, "sampler_t") == 0) return CLC_SAMPLER;
+  if (is_reserved(type)) return CLC_RESERVED;
   return is_opaque(type) ? CLC_OPAQUE : CLC_VALUE;
 }
 
@@ -126,6 +134,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
       break;
     default: a->space = "private"; a->kind = kind;
   }
+  if (kind == CLC_RESERVED) a->kind = kind;
 }
 
 /* --- scratch ----------------------------------------------------------- */
@@ -272,6 +281,8 @@ static void set_packed(const Setter *s) {
   const size_t size = s->a->dtype != NULL ? value_size(s->a) : s->a->size;
   size_t length;
   const char *packed = lua_tolstring(s->L, s->idx, &length);
+  if (size == 0 && s->k->device->context->is_pocl)
+    complain(s, "its size is not known; give its type a name, before the kernel");
   if (length == 0 || (size > 0 && length != size))
     complain(s, "%s, got %I bytes", push_expected(s, size), (LUAI_UACINT)length);
   set_raw(s, length, packed);
@@ -440,6 +451,10 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, const clc_Target *target
     case CLC_IMAGE: set_image(&s); break;
     case CLC_SAMPLER: set_sampler(&s); break;
     case CLC_OPAQUE: refuse_opaque(&s); break;
+    case CLC_RESERVED:
+      complain(&s,
+               "OpenCL C reserves 'long long', which has 16 bytes on some devices; write 'long', "
+               "which has 8 on all");
   }
 }
 

@@ -483,7 +483,8 @@ static int read_struct(const char *p, const char *end, clc_Span *tag, clc_Span *
 }
 
 clc_Span clc_structbody(const char *text, const char *name) {
-  static const char *const packing[] = {"pack", "ms_struct", "options", NULL}; /* of a #pragma */
+  static const char *const packing[] = {"pack", "ms_struct", "options", /* of a #pragma */
+                                        "_Pragma", NULL};
   const char *p = text, *end = text + strlen(text);
   const int is_tag = strncmp(name, "struct ", 7) == 0;
   clc_Span t, tag, body, declared, found = {NULL, NULL};

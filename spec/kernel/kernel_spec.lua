@@ -170,6 +170,7 @@ typedef struct { struct { char c; int i; } inner; char c; } inner;
 typedef struct { enum { A, B } e; char c; } choice;
 typedef struct { const int i; char volatile c; } qualified;
 typedef struct { long long_one; char c, d[2], e; } words;
+typedef struct { char c; long long d; } reserved;
 typedef struct { char c; int d; } __attribute__((packed)) attribute;
 #ifdef NOWHERE
 typedef struct { char c; } branches;
@@ -178,7 +179,8 @@ typedef struct { char c; int i; } branches;
 #endif
 ]] }
     local types = { "struct plain", "nested", "arrays", "macro", "list", "named", "sum", "suffix", "octal", "measured",
-      "parentheses", "inner", "choice", "qualified", "words", "attribute", "branches" }
+      "parentheses", "inner", "choice", "qualified", "words", "reserved", "attribute",
+      "branches" }
     for i, type in ipairs(types) do
       source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
     end
@@ -188,6 +190,21 @@ typedef struct { char c; int i; } branches;
       local bytes = helper.raises("packed string of ", k, 1, x, ""):match "of (%d+) bytes"
       k(1, x, ("x"):rep(math.tointeger(bytes)))
       assert.equal(x[1], tonumber(bytes), type)
+    end
+  end)
+
+  it("has the size of the compiler where _Pragma packs it", function()
+    local k = d:program([[
+      _Pragma("pack(1)") typedef struct { char c; int d; } tight;
+      kernel void k(global int *x, const tight s) { x[0] = sizeof(s); }
+    ]]).k
+    helper.raises("packed string of 5 bytes expected", k, 1, d:zeros("int", 1), ("x"):rep(8))
+  end)
+
+  helper.on_pocl("of a type without a name is refused, as POCL takes any size", function()
+    local p = helper.device():program "kernel void k(struct { int a; } s) {} kernel void tag(struct t { int a; } s) {}"
+    for _, name in ipairs(p.kernels) do
+      helper.raises("its size is not known; give its type a name, before the kernel", p:kernel(name), 1, "1234")
     end
   end)
 
@@ -544,6 +561,23 @@ helper.describe_each("a kernel", function(d)
       collectgarbage()
     end
     assert.equal(210, o[1])
+  end)
+
+  it("refuses long long, which has 16 bytes to some compilers and 8 to others", function()
+    local p = d:program [[
+      typedef unsigned long long int u64;
+      kernel void value(long long x) {}
+      kernel void unsigned_value(u64 x) {}
+      kernel void memory(global unsigned long long *x) {}
+      kernel void group(local u64 *x) {}
+      kernel void fits(long int x, unsigned long y) {}
+    ]]
+    local values = { value = 1, unsigned_value = "12345678", memory = d:zeros("ulong", 4),
+      group = cl.scratch("ulong", 4) }
+    for name, value in pairs(values) do
+      helper.raises({ name, "'x'", "OpenCL C reserves 'long long'", "write 'long'" }, p[name], 1, value)
+    end
+    p.fits(1, -1, -1)
   end)
 
   it("refuses queues and events, of whose bytes a driver dies", function()
