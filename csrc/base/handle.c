@@ -330,6 +330,10 @@ static const char *push_suggestion(lua_State *L, const clc_Type *type) {
   return lua_tostring(L, -1);
 }
 
+static const char *article(const clc_Type *type) {
+  return strchr("aei", *type->name) != NULL ? "an" : "a";
+}
+
 /* Upvalues: methods, type, field, names of fields. A method, else a field, else an error. */
 static int box_index(lua_State *L) {
   lua_settop(L, 2);
@@ -343,9 +347,8 @@ static int box_index(lua_State *L) {
   if (!mine) return luaL_typeerror(L, 1, type->name);
   if (h == NULL || h->released) return luaL_error(L, "%s is released", type->name);
   if (field(L)) return 1;
-  const char *article = strchr("aei", *type->name) != NULL ? "an" : "a";
-  return luaL_error(L, "%s %s has no field '%s'%s", article, type->name, luaL_tolstring(L, 2, NULL),
-                    push_suggestion(L, type));
+  return luaL_error(L, "%s %s has no field '%s'%s", article(type), type->name,
+                    luaL_tolstring(L, 2, NULL), push_suggestion(L, type));
 }
 
 /* Upvalues: type, show. Never raises. */
@@ -368,7 +371,8 @@ static int box_tostring(lua_State *L) {
 
 static int box_newindex(lua_State *L) {
   const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
-  return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
+  return luaL_error(L, "cannot set field '%s' of %s %s", luaL_tolstring(L, 2, NULL), article(type),
+                    type->name);
 }
 
 /* Pushes the metatable of a type, which frees its boxes. */

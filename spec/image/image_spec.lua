@@ -23,6 +23,11 @@ local SOURCE = [[
   kernel void elements(read_only image1d_buffer_t im, global float4 *out) {
     out[get_global_id(0)] = read_imagef(im, (int)get_global_id(0));
   }
+  kernel void sizes(read_only image1d_buffer_t im, read_only image1d_t same, global int *out) {
+    out[0] = get_image_width(im);
+    out[1] = get_image_channel_order(im) - get_image_channel_order(same);
+    out[2] = get_image_channel_data_type(im) - get_image_channel_data_type(same);
+  }
   kernel void integers(read_only image2d_t from, write_only image2d_t to) {
     const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
     const int2 at = (int2)(get_global_id(0), get_global_id(1));
@@ -174,11 +179,18 @@ helper.describe_each("an image", function(d)
     assert.same({ 2, -4, 6, 8 }, { to:get(2, 2) })
   end)
 
+  it("on a buffer tells a kernel its width and format, for which POCL has no functions", function()
+    local out = d:zeros("int", 3)
+    p.sizes(1, d:image("rgba short", d:zeros("short", 20)), d:image("rgba short", 3), out)
+    assert.same({ 5, 0, 0 }, out:read())
+  end)
+
   it("on a buffer has the buffer's elements", function()
     local b, out = d:random("float", 8), d:zeros("float", 8)
     local im, expected = d:image("rgba float", b), b:read()
     assert.equal("image1d_buffer", im.kind)
     helper.raises("an image has no field 'colour'", function() return im.colour end)
+    helper.raises("cannot set field 'width' of an image", function() im.width = 3 end)
     assert.equal(2, im.width)
     b:release()
     p.elements(2, im, out)
