@@ -13,7 +13,8 @@
  */
 typedef struct {
   clc_Device *device;
-  clc_Source source; /* as it was given; add_header and declare_few put lines before its defines */
+  clc_Source source; /* as it was given; add_header, add_missing and declare_few put lines before
+                        its defines */
   const char *text;  /* what is compiled: the source's, or with our header that of clc_pushbodies */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
@@ -82,6 +83,12 @@ static void add_header(lua_State *L, Job *j) {
     j->options = lua_pushfstring(L, "%s%s", j->options, clc_pushheaderoption(L));
 }
 
+/* What the driver lacks goes before all else. */
+static void add_missing(lua_State *L, Job *j) {
+  const char *missing = clc_pushmissing(L, j->device, j->scanned);
+  j->source.defines = lua_pushfstring(L, "%s%s", missing, j->source.defines);
+}
+
 /* Pushes the plain text of all that goes into the program. */
 static void push_scanned(lua_State *L, Job *j) {
   const int top = lua_gettop(L);
@@ -103,6 +110,7 @@ static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scann
   push_scanned(L, &j);
   *scanned = lua_gettop(L);
   if (uses_header(&j)) add_header(L, &j);
+  add_missing(L, &j);
   j.line = clc_hasline(d, &j.source) ? lua_pushfstring(L, "#line 1 \"%s\"\n", s->name) : "";
   return j;
 }

@@ -175,6 +175,10 @@ const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
  */
 const char *clc_pushbuiltins(lua_State *L, const clc_Device *d, const char *text);
 
+/* Pushes what goes before a text that may call functions which the driver declares and lacks, ""
+   before others. */
+const char *clc_pushmissing(lua_State *L, const clc_Device *d, const char *text);
+
 /* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */
 
 /* Whether one of the kernel's arguments is a struct. */

@@ -130,6 +130,37 @@ static void add_header(luaL_Buffer *b, const Names *n, const char *p) {
   }
 }
 
+/* POCL 3.1 declares some functions that it does not have: the launch of a kernel that calls one
+   ends the process. What an image on a buffer says of itself is a field of POCL's own (dev_image_t
+   in its pocl_image_types.h). */
+static const char fields[] =
+    "#define CLC_FIELD(name, at) int __attribute__((overloadable)) \\\n"
+    "  name(__read_only image1d_buffer_t clc_image) { \\\n"
+    "    return ((__global const int *)__builtin_astype(clc_image, __global void *))[at]; }\n"
+    "CLC_FIELD(get_image_width, 2)\n"
+    "CLC_FIELD(get_image_channel_order, 10)\n"
+    "CLC_FIELD(get_image_channel_data_type, 11)\n";
+
+/* Others are beyond OpenCL C: a program that calls one is refused. */
+static const char refused[] =
+    "#define CLC_LACKS(type, name, vector) type __attribute__((overloadable, \\\n"
+    "  unavailable(\"POCL 3.1 does not have it\"))) name(vector);\n"
+    "CLC_LACKS(float, length, float8) CLC_LACKS(float, length, float16)\n"
+    "CLC_LACKS(double, length, double8) CLC_LACKS(double, length, double16)\n"
+    "CLC_LACKS(float8, normalize, float8) CLC_LACKS(float16, normalize, float16)\n"
+    "CLC_LACKS(double, fast_length, double) CLC_LACKS(double, fast_length, double2)\n"
+    "CLC_LACKS(double, fast_length, double3) CLC_LACKS(double, fast_length, double4)\n";
+
+const char *clc_pushmissing(lua_State *L, const clc_Device *d, const char *text) {
+  static const char *const images[] = {"image1d_buffer_t", NULL}, *const own[] = {"overloadable",
+                                                                                  NULL};
+  static const char *const lengths[] = {"length", "normalize", "fast_length", NULL};
+  const int has = d->context->is_pocl31;
+  const int refuses = has && clc_mentions(text, lengths) && !clc_mentions(text, own);
+  return lua_pushfstring(L, "%s%s", has && clc_mentions(text, images) ? fields : "",
+                         refuses ? refused : "");
+}
+
 const char *clc_pushbuiltins(lua_State *L, const clc_Device *d, const char *text) {
   static const char *const headers[] = {FOLDER "opencl-c.h", FOLDER "_clang_opencl.h"};
   const int top = lua_gettop(L);

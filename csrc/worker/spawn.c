@@ -268,14 +268,23 @@ void clc_hear(clc_Process *p) {
   p->heard = p->stderr_fd >= 0 ? lseek(p->stderr_fd, 0, SEEK_END) : 0;
 }
 
-/* The last line since then that is not empty. */
+static void drop_line_ends(char *text) {
+  size_t length = strlen(text);
+  while (length > 0 && text[length - 1] == '\n') text[--length] = '\0';
+}
+
+/* The last line since then that is not empty; POCL has a note for a last line. */
 static void read_last_line(const clc_Process *p, char *line, size_t size) {
   const off_t end = lseek(p->stderr_fd, 0, SEEK_END), first = end - (off_t)size + 1;
   const ssize_t n = pread(p->stderr_fd, line, size - 1, first > p->heard ? first : p->heard);
-  size_t length = n > 0 ? (size_t)n : 0;
-  while (length > 0 && line[length - 1] == '\n') length--;
-  line[length] = '\0';
-  const char *start = strrchr(line, '\n');
+  line[n > 0 ? n : 0] = '\0';
+  drop_line_ends(line);
+  char *start = strrchr(line, '\n');
+  if (start != NULL && strncmp(start, "\nnote: ", 7) == 0) {
+    *start = '\0';
+    drop_line_ends(line);
+    start = strrchr(line, '\n');
+  }
   if (start != NULL) memmove(line, start + 1, strlen(start));
   for (char *c = line; *c != '\0'; c++) /* a kernel may have written it, for a terminal to obey */
     if (iscntrl((unsigned char)*c)) *c = '?';
@@ -291,7 +300,7 @@ static void describe_signal(int number, char *text, size_t size) {
 }
 
 void clc_describedeath(const clc_Process *p, int status, char *text, size_t size) {
-  char line[200] = "";
+  char line[400] = "";
   if (status == -1)
     snprintf(text, size, "ended");
   else if (WIFSIGNALED(status))

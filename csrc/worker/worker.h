@@ -119,7 +119,7 @@ typedef struct clc_Worker {
   size_t draft;     /* where in `out` a launch begins that may come to nothing */
   int lost;         /* there was no memory for a request */
   int memory_fault; /* the last request had no answer because of one */
-  char fate[320];   /* why the last request had no answer, in words */
+  char fate[512];   /* why the last request had no answer, in words */
 } clc_Worker;
 
 /* To be called first. There is no process yet, and no arena: its owner opens that. */

@@ -49,6 +49,17 @@ describe("a program on a CPU calls built-in functions", function()
     helper.raises("sin", d.program, d, "float sin(float x) { return x; } " .. body:format "sin")
   end)
 
+  helper.on_pocl("but such as POCL declares and lacks, at whose launch it dies", function()
+    for _, call in ipairs { "fast_length((double2)(x[0]))", "length((float8)(x[0]))", "length((double16)(x[0]))",
+      "normalize((float16)(x[0])).x" } do
+      helper.raises({ "'" .. call:match "^[%w_]+" .. "' is unavailable: POCL 3.1 does not have it", "source:1 |" },
+        d.program, d, "kernel void f(global float *x) { x[0] = " .. call .. "; }")
+    end
+    assert.equal(3, value("x[0] = length((float8)(x[0]));",
+      "float __attribute__((overloadable)) length(float8 v) { return v.s0 + 1; }"))
+    assert.equal(2, value "x[0] = fast_length(x[0]) * length((float4)(1, 0, 0, 0)) * normalize((double2)(1, 0)).x;")
+  end)
+
   it("whose declarations take a small part of a build", function()
     if not platform_version():find "PoCL 3.1" then return pending "POCL 3.1 alone" end
     local function seconds(body) -- of the quickest of five builds

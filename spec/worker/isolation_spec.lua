@@ -345,6 +345,15 @@ describe("a fault on an isolated device", function()
     assert.matches("^5.0 6.0 7.0", output)
   end)
 
+  it("that is a function which POCL declares and lacks is told by the function's name", function()
+    local k = isolated.device():program([[
+      float3 __attribute__((overloadable)) shuffle(float3, uint3);
+      kernel void lacking(global float *x) { vstore3(shuffle(vload3(0, x), (uint3)(2, 1, 0)), 0, x); }
+    ]]).lacking
+    helper.raises({ "kernel 'lacking': its worker process died of SIGABRT", "undefined symbol: ", "shuffle" }, k, 1,
+      isolated.device():zeros("float", 3))
+  end)
+
   it("leaves alone what the kernel was not given, also where it was given that before", function()
     local twin = d:program [[
       kernel void tell(global ulong *where, global float *y) { where[0] = (ulong)y; }
