@@ -348,6 +348,16 @@ static void check_target(const Setter *s, const clc_Buffer *b) {
     complain(s, "the kernel may write to it (const says that it does not), but " CLC_SLICE);
 }
 
+/* A kernel takes the fourth element for padding, or writes behind the end. */
+static void check_rows(const Setter *s, const clc_Buffer *b) {
+  const size_t last = b->shape.dim[b->shape.n - 1];
+  if (s->a->width == 3 && last % 4 != 0)
+    complain(s,
+             "a vector of 3 takes the room of 4 elements, and the rows of the buffer have %I; make "
+             "rows of 4, or let the kernel take %s* and call vload3",
+             (LUAI_UACINT)last, s->a->dtype->name);
+}
+
 static void set_buffer(const Setter *s) {
   lua_State *L = s->L;
   if (is_null(L, s->idx)) {
@@ -361,6 +371,7 @@ static void set_buffer(const Setter *s) {
   const char *complaint = clc_devicecomplaint(b, s->k->device);
   if (complaint != NULL) complain(s, "%s", complaint);
   check_target(s, b);
+  check_rows(s, b);
   if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);

@@ -14,7 +14,8 @@ local SOURCE = [[
   kernel void local_bytes(global int *out, local uchar *s, local uint *t) { s[3] = 7; t[0] = s[3]; out[0] = t[0]; }
   kernel void nan(global uchar *x, int at) { x[at] = 0xff; x[at + 1] = 0x7f; }
   kernel void put(global uchar *x, int at) { x[at] = 0xee; }
-  kernel void vector(global uchar4 *x) { x[0] = 1; }]]
+  kernel void vector(global uchar4 *x) { x[0] = 1; }
+  kernel void three(global float3 *x) { const int i = get_global_id(0); x[i] = (float3)(i, i + 1, i + 2); }]]
 
 --- Checks one device, whose kernels run in this process or in a worker.
 local function check(d)
@@ -37,6 +38,18 @@ local function check(d)
     end
     helper.raises("uchar buffer expected, got float buffer", p.vector, 1, d:zeros("float", 4))
     p.vector(1, d:zeros("float", 4):as "uchar")
+  end)
+
+  it("to vectors of 3 takes rows of 4, as each of them has the room of 4", function()
+    local x = d:zeros("float", 2, 4)
+    p.three(2, x)
+    assert.same({ { 0, 1, 2 }, { 1, 2, 3 } }, { x[1]:read(1, 3), x[2]:read(1, 3) })
+    p.three(2, x:reshape(8))
+    for _, shape in ipairs { { 2, 3 }, { 4, 3 }, { 6 }, { 1 } } do
+      local packed = d:zeros("float", table.unpack(shape))
+      helper.raises({ "argument 1 'x' (global float3*)", "a vector of 3 takes the room of 4 elements", "call vload3" },
+        p.three, 1, packed)
+    end
   end)
 
   it("to local memory takes both too", function()
