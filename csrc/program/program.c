@@ -200,6 +200,7 @@ static void load_program(lua_State *L, clc_Device *d) {
   clc_checkoptions(L, 2, keys);
   clc_checkoptions(L, 3, none); /* they were for the source */
   const char *path = clc_stringoption(L, 2, "binary", NULL);
+  if (*path == '\0') clc_optionerror(L, 2, "binary", "path expected");
   clc_usedevice(L, d);
   Program *p = clc_newowned(L, &program_type, d, 0);
   const int self = lua_gettop(L);

@@ -94,7 +94,7 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   if (clc_pushoption(L, 2, "files") != LUA_TNIL) return take_files(L, own_folder);
   lua_pop(L, 1);
   const char *path = clc_stringoption(L, 2, "file", NULL);
-  if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
+  if (path == NULL || *path == '\0') clc_optionerror(L, 2, "file", "path expected");
   path = lua_pushstring(L, path); /* the table goes */
   clc_readfile(L, path);
   lua_replace(L, 2);

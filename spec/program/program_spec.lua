@@ -194,7 +194,8 @@ helper.describe_each("a program", function(d)
       { "\0" .. TWICE, "NUL byte" }, { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
       { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' }, { 12, "string or {file=} expected" },
       { nil, "string or {file=} expected" }, { true, "string or {file=} expected" },
-      { {}, "option 'file': path expected" }, { { file = 1 }, "option 'file': string expected" },
+      { {}, "option 'file': path expected" }, { { file = "" }, "option 'file': path expected" },
+      { { binary = "" }, "option 'binary': path expected" }, { { file = 1 }, "option 'file': string expected" },
       { { file = "/nowhere/life.cl" }, "/nowhere/life.cl: No such file" }, { { file = "/" }, "/: " },
       { { file = "life.cl", name = "x" }, "no option 'name'" },
     } do helper.raises(case[2], d.program, d, case[1]) end
