@@ -10,6 +10,10 @@ local EXCHANGE = "'a' is an array and cannot be assigned: two change places by '
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
   .. "local x = 0, or math.huge for a minimum"
 
+local NO_NIL = "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1"
+local LEFT_OUT = "'k' is nil in this call of 'f', which leaves it out: pass it, or let the function begin with "
+  .. "'k = k or 0'"
+
 -- § stands before the place that a message names.
 local ERRORS = {
   { "function(a) local r = a[1] §r = 2 r[1] = 1 end", "'r' cannot be assigned" },
@@ -158,8 +162,7 @@ local ERRORS = {
   { "function(a) §(a) = 1 end", "this cannot be assigned to" },
   { "function(a) §x = 1 end", "'x' is a global: make it a local or a parameter" },
   { "function(a) §+ 1 end", "a statement expected, found '+'" },
-  { "function(a) a[1] = §nil end",
-    "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1" },
+  { "function(a) a[1] = §nil end", NO_NIL },
   { "function(a) a[1] = §'x' end", "a string is not accepted: values are numbers and booleans; texts are made " ..
       "before or behind the compiled function" },
   { "function(a, §...) end", "'...' is not accepted: every parameter has a name" },
@@ -195,6 +198,11 @@ local ERRORS = {
   { "function(a) a[1] = §math.fmod(1) end", "'math.fmod' takes 2 arguments here, got 1" },
   { "function(a) a[1] = §math end", "'math' is no number" },
   { "function(a) a[1] = §math.sqrt end", "'math.sqrt' is a function: call it" },
+  { "function(a) local function f(x, k) return x * k end a[1] = §f(1) end", LEFT_OUT },
+  { "function(a) local function f(x, k) if x > 2 then k = k or 2 end return x end a[1] = §f(1) end", LEFT_OUT },
+  { "function(a) local function f(x, k) x = x + #k return x end a[1] = §f(1, nil) end", LEFT_OUT },
+  { "function(a) local function f(x, k) return x + k[1] end a[1] = §f(1) end", LEFT_OUT },
+  { "function(a) local s if s == §nil then s = 1 end a[1] = s end", NO_NIL },
   { "function(a) local function f(x) return x end a[1] = §f(1, 2) end", "'f' takes 1 argument here, got 2" },
   { "function(a) local function f(x) return x < 1 and 1 or f(x - 1) end a[1] = §f(3) end",
     "'f' calls itself: it cannot be put in place of its calls" },

@@ -7,6 +7,7 @@ local appending = require "clcompute.loops.front.appending"
 local inlining = require "clcompute.loops.front.inlining"
 local lua_text = require("clcompute.loops.tree").lua_text
 local made_tables = require "clcompute.loops.front.made_tables"
+local missing = require "clcompute.loops.front.missing"
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -16,6 +17,7 @@ local assigning = {}
 local function target_of(self, target)
   if target.kind ~= "name" then return self.resolver.expression(self, target) end
   local denotation = self:denote(target)
+  if denotation.tag == "missing" then missing.refuse(self, target, denotation) end
   if denotation.tag ~= "variable" then
     self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
   end
@@ -87,8 +89,10 @@ end
 -- counter.
 local function is_straight(self, parsed)
   local target, value = parsed.target, parsed.value
+  local denotation = target.kind == "name" and self:denote(target)
+  if denotation and denotation.tag == "missing" then return missing.is_settled(self, denotation) end
   if target.kind ~= "name" or #self.loops > 0 or self.branches > 0 or self.calls then return false end
-  local variable = self:denote(target).variable
+  local variable = denotation.variable
   local is_step = value.op == "+" and value.left.name == target.name and value.right.value == 1
   return variable ~= nil and not is_step and not inlining.array_of(self, target.name)
     and (variable.role == "local" or variable.role == "parameter")

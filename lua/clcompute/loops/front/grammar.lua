@@ -17,7 +17,6 @@ local NO_TEXT = " is not accepted: values are numbers and booleans; texts are ma
 local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
 
 local OUTSIDE_EXPRESSIONS = {
-  ["nil"] = "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1",
   ["..."] = "'...' is not accepted: every parameter has a name",
   ["function"] = "a function is not accepted here: only 'local f = function(x) ... end' is",
 }
@@ -132,6 +131,9 @@ local function parse_simple(c)
     return c:node("boolean", token, { value = token.text == "true" })
   elseif token.kind == "string" then
     c:fail("a string" .. NO_TEXT)
+  elseif token.text == "nil" then
+    c:take()
+    return c:node("nil", token, {})
   elseif OUTSIDE_EXPRESSIONS[token.text] then
     c:fail(OUTSIDE_EXPRESSIONS[token.text])
   end

@@ -8,6 +8,7 @@ local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
 local jumps = require "clcompute.loops.front.jumps"
+local missing = require "clcompute.loops.front.missing"
 local walk = require("clcompute.loops.tree").walk
 
 local inlining = {}
@@ -170,8 +171,9 @@ local function local_of(self, into, name, at, value)
 end
 
 --- What a parameter of a function of expressions denotes: its argument where it stands, or a local with its value.
-local function denotation_of(self, parameter, parsed, values)
-  local uses = count(values, parameter.text, { count = 0 })
+local function denotation_of(self, parameter, parsed, denotation)
+  if missing.is_nil(self, parsed) then return missing.denotation(self, parameter, denotation) end
+  local uses = count(denotation.values, parameter.text, { count = 0 })
   if uses.count == 1 or uses.is_array or is_name(self, parsed) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
   if not self.before or self.count >= MOST_VARIABLES then return in_place(self, parsed) end
@@ -181,6 +183,7 @@ end
 
 --- What a parameter of a function of statements denotes, which may assign it: a local, or an array.
 local function owned(self, parameter, parsed, denotation)
+  if missing.is_nil(self, parsed) then return missing.denotation(self, parameter, denotation) end
   if takes_array(self, denotation, parameter.text) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
   local variable = local_of(self, self.place, parameter.text, parsed, resolved)
@@ -234,7 +237,7 @@ end
 local function expressions_of(self, parsed, denotation, arguments, takes)
   local calls, scope = entered(self, parsed, denotation), denotations.new_scope(denotation.scope)
   for i, parameter in ipairs(denotation.parameters) do
-    scope.names[parameter.text] = denotation_of(self, parameter, arguments[i], denotation.values)
+    scope.names[parameter.text] = denotation_of(self, parameter, arguments[i], denotation)
   end
   if #denotation.values == 1 and self.whole == parsed then self.whole = denotation.values[1] end
   local values = within(self, parsed, denotation, calls, scope, self.resolver.list, denotation.values)

@@ -18,6 +18,7 @@ local flags = require "clcompute.loops.front.flags"
 local inlining = require "clcompute.loops.front.inlining"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
+local missing = require "clcompute.loops.front.missing"
 local made_tables = require "clcompute.loops.front.made_tables"
 local restrictions = require "clcompute.loops.front.restrictions"
 local swaps = require "clcompute.loops.front.swaps"
@@ -89,11 +90,16 @@ function EXPRESSIONS.name(self, parsed)
   elseif tag == "argument" then
     return self:within(denotation, resolve_expression, denotation.node)
   end
+  if tag == "missing" then missing.refuse(self, parsed, denotation) end
   local name = parsed.field and parsed.name .. "." .. parsed.field or parsed.name
   self:fail(parsed, "%s", tag == "refused" and denotation.reason or NO_VALUE[tag]:format(name))
 end
 
 EXPRESSIONS.field = EXPRESSIONS.name
+
+EXPRESSIONS["nil"] = function(self, parsed)
+  self:fail(parsed, "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1")
+end
 
 --- Copies of the subscripts of a row: sums, and locals that keep others.
 local function copied(nodes)
@@ -127,6 +133,8 @@ function array_of(self, node)
     return denotation.variable, {}
   elseif denotation.tag == "row" then
     return denotation.array, copied(denotation.subscripts)
+  elseif denotation.tag == "missing" then
+    missing.refuse(self, node, denotation)
   end
   self:fail(node, "%s", denotation.reason or ("'%s' is not an array"):format(node.name))
 end
@@ -160,11 +168,27 @@ function EXPRESSIONS.length(self, parsed)
   return self:node("length", parsed, { array = array, dimension = dimension, subscripts = subscripts })
 end
 
+local IS_JOINED = { ["and"] = true, ["or"] = true }
+
+--- The value of an expression of which is known what it, or its left side, comes to as a condition; nil of others.
+local function settled(self, parsed)
+  if IS_JOINED[parsed.op] then
+    local left = missing.truth(self, parsed.left)
+    if left == nil then return nil end
+    return resolve_expression(self, left == (parsed.op == "and") and parsed.right or parsed.left)
+  end
+  local holds = missing.truth(self, parsed)
+  return holds ~= nil and self:node("boolean", parsed, { value = holds }) or nil
+end
+
 function EXPRESSIONS.unary(self, parsed)
-  return self:node("unary", parsed, { op = parsed.op, operand = resolve_expression(self, parsed.operand) })
+  return settled(self, parsed)
+    or self:node("unary", parsed, { op = parsed.op, operand = resolve_expression(self, parsed.operand) })
 end
 
 function EXPRESSIONS.binary(self, parsed)
+  local value = settled(self, parsed)
+  if value then return value end
   local is_always = parsed.op ~= "and" and parsed.op ~= "or"
   local left = resolve_expression(self, parsed.left)
   local right = self:evaluating(is_always and self.before or nil, is_always and self.place or nil, resolve_expression,
@@ -224,7 +248,7 @@ function call_values(self, parsed, takes)
   local name, denotation = name_of(callee), self:denote(callee)
   if denotation.tag == "inlined" then
     local arguments, count = arguments_of(self, parsed), #denotation.parameters
-    check_arguments(self, parsed, denotation.name, #arguments, count, count)
+    check_arguments(self, parsed, denotation.name, #arguments, 0, count)
     return inlining.values(self, parsed, denotation, arguments, takes)
   elseif denotation.tag == "function" then
     local arguments, expected = resolve_list(self, parsed.arguments), denotations.FUNCTIONS[denotation.name]
@@ -307,7 +331,8 @@ local STATEMENTS = {}
 
 local MAY_END = { ["if"] = true, ["do"] = true }
 
---- Resolves statements one behind the other. Where they end the function, arrays may change places at a loop's end.
+--- Resolves statements one behind the other, up to a `break`. Where they end the function, arrays may change places at
+-- a loop's end.
 local function resolve_statements(self, body, resolved)
   local ends = self.ends
   for i, statement in ipairs(body) do
@@ -317,6 +342,8 @@ local function resolve_statements(self, body, resolved)
     self.ends = ends and i == #body and MAY_END[statement.kind]
     STATEMENTS[statement.kind](self, statement, resolved)
     self.ends = ends
+    local last = resolved[#resolved]
+    if last and last.kind == "break" then return end
   end
 end
 
@@ -366,7 +393,7 @@ end
 --- A local that gets its value later; `unassigned` checks that it does before it is read.
 local function declare_blank(self, token, into)
   local zero = self:node("number", token, { value = 0 })
-  local variable = self:declare(token, { role = "local", definition = zero })
+  local variable = self:declare(token, { role = "local", definition = zero, is_bare = true })
   into[#into + 1] = self:node("local", token, { variable = variable, value = zero, is_blank = true,
     is_bare = true })
 end
@@ -465,17 +492,30 @@ STATEMENTS["do"] = function(self, parsed, into)
   for _, statement in ipairs(resolve_block(self, parsed.body)) do into[#into + 1] = statement end
 end
 
+--- The arms of an `if` that may be taken, and its `else`.
+local function arms_of(self, parsed)
+  local arms = {}
+  for _, arm in ipairs(parsed.arms) do
+    local holds = missing.truth(self, arm.condition)
+    if holds then return arms, arm.body end
+    if holds == nil then arms[#arms + 1] = arm end
+  end
+  return arms, parsed.otherwise
+end
+
 STATEMENTS["if"] = function(self, parsed, into)
+  local taken, body = arms_of(self, parsed)
+  if #taken == 0 then return body and STATEMENTS["do"](self, ast.parsed("do", { body = body }, parsed), into) end
   local arms, ends = {}, self.ends
-  for i, arm in ipairs(parsed.arms) do
+  for i, arm in ipairs(taken) do
     local before = i == 1 and into or nil
     self.ends = false -- a function that is called there
     local condition = self:evaluating(before, before, resolve_expression, arm.condition)
     self.ends, self.branches = ends, self.branches + 1
     arms[i] = ast.node("arm", { condition = condition, body = resolve_block(self, arm.body) }, arm)
   end
-  local otherwise = parsed.otherwise and resolve_block(self, parsed.otherwise)
-  self.branches = self.branches - #parsed.arms
+  local otherwise = body and resolve_block(self, body)
+  self.branches = self.branches - #taken
   into[#into + 1] = self:node("if", parsed, { arms = arms, otherwise = otherwise })
 end
 
