@@ -185,8 +185,12 @@ local ERRORS = {
     "unknown call 'string.rep': 'string' stays in Lua, before or behind the compiled function" },
   { "function(a) a[1] = §tostring(2) end",
     "unknown call 'tostring': 'tostring' stays in Lua, before or behind the compiled function" },
-  { "function(a) a[1] = §math.random() end", "unknown call 'math.random': math.random is not accepted; "
-    .. "functions that are: abs, ceil, cos, deg, exp, floor, fmod, log, max, min, rad, sin, sqrt, tan, tointeger" },
+  { "function(a) a[1] = §math.random() end", "unknown call 'math.random': write an array of random "
+    .. "numbers, made before the call" },
+  { "function(a) a[1] = §math.pow(a[1], 2) end", "unknown call 'math.pow': write x ^ y" },
+  { "function(a) a[1] = §math.randomseed(1) end", "unknown call 'math.randomseed': math.randomseed is not accepted; "
+    .. "functions that are: abs, acos, asin, atan, ceil, cos, deg, exp, floor, fmod, log, "
+    .. "max, min, rad, sin, sqrt, tan, tointeger" },
   { "function(a) a[1] = §math.cosine(1) end", "unknown call 'math.cosine': math has no 'cosine'" },
   { "function(a) a[1] = §math.sni(1) end", "unknown call 'math.sni': math has no 'sni'; did you mean 'sin'?" },
   { "function(a) a[1] = §math.Sin(1) end", "unknown call 'math.Sin': math has no 'Sin'; did you mean 'sin'?" },

@@ -10,7 +10,8 @@ local function add(lines, text, ...)
   lines[#lines + 1] = text:format(...)
 end
 
-local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
+local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true, asin = true, acos = true,
+  atan = true }
 
 --- The functions that are used and that OpenCL does not round as Lua does.
 -- @tparam table tree of `clcompute.loops.front.resolve`

@@ -29,8 +29,9 @@ end
 -- Function to how many arguments it takes, and what its result is: "float", "int", or "join", the type that all
 -- arguments fit.
 denotations.FUNCTIONS = {
-  sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
+  sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 2, "float"),
   sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
+  asin = takes(1, 1, "float"), acos = takes(1, 1, "float"), atan = takes(1, 2, "float"),
   floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
   tointeger = takes(1, 1, "int"), rad = takes(1, 1, "float"), deg = takes(1, 1, "float"),
   abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
@@ -42,6 +43,14 @@ denotations.FACTORS = { rad = math.pi / 180.0, deg = 180.0 / math.pi }
 
 -- Constant to value.
 denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
+
+-- What to write in place of others.
+local INSTEAD = {
+  pow = "x ^ y", log10 = "math.log(x, 10)", atan2 = "math.atan(y, x)",
+  modf = "math.fmod(x, 1.0) for the fraction, and x minus that",
+  random = "an array of random numbers, made before the call",
+  sinh = "(math.exp(x) - math.exp(-x)) / 2", cosh = "(math.exp(x) + math.exp(-x)) / 2",
+}
 
 local accepted = {} -- the names of both
 for _, members in ipairs { denotations.FUNCTIONS, denotations.CONSTANTS } do
@@ -86,6 +95,7 @@ function denotations.of_math(name)
   if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
   local value = denotations.CONSTANTS[name]
   if value then return { tag = "constant", value = value } end
+  if INSTEAD[name] then return refused("write %s", INSTEAD[name]) end
   if rawget(math, name) ~= nil then
     return refused("math.%s is not accepted; functions that are: %s", name, accepted_functions())
   end

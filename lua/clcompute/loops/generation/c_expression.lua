@@ -304,10 +304,11 @@ local function extremum(node, context)
   return text, #node.arguments == 1 and 0 or PRIMARY
 end
 
-local function function_of_floats(name)
+--- A function of all arguments, or of so many.
+local function function_of_floats(name, count)
   return function(node, context)
     local texts = {}
-    for i, argument in ipairs(node.arguments) do texts[i] = (as(argument, "float", context)) end
+    for i = 1, count or #node.arguments do texts[i] = (as(node.arguments[i], "float", context)) end
     return ("%s(%s)"):format(name, table.concat(texts, ", ")), PRIMARY
   end
 end
@@ -330,18 +331,22 @@ local function own_function(name, text, context)
 end
 
 local function logarithm(node, context)
-  local argument, logarithm_base = node.arguments[1], node.arguments[2]
-  local text = (as(argument, "float", context))
-  if not logarithm_base then return own_function("log", text, context), PRIMARY end
-  local of_base = (as(logarithm_base, "float", context))
-  if logarithm_base.kind == "number" and (logarithm_base.value == 2 or logarithm_base.value == 10) then
-    return ("log%d(%s)"):format(logarithm_base.value // 1 | 0, text), PRIMARY
+  local of = node.arguments[2]
+  if not of then return own_function("log", (as(node.arguments[1], "float", context)), context), PRIMARY end
+  if of.kind == "number" and (of.value == 2 or of.value == 10) then
+    return function_of_floats("log" .. (of.value == 2 and 2 or 10), 1)(node, context)
   end
-  return ("log(%s) / log(%s)"):format(text, of_base), PRECEDENCE["/"]
+  context.helpers.log_of = true
+  return function_of_floats "log_of"(node, context)
+end
+
+--- math.atan: of two numbers the angle of a point.
+local function arctangent(node, context)
+  return function_of_floats(node.arguments[2] and "atan2" or "atan")(node, context)
 end
 
 local FUNCTIONS = {
-  max = extremum, min = extremum, floor = rounding, ceil = rounding, log = logarithm,
+  max = extremum, min = extremum, floor = rounding, ceil = rounding, log = logarithm, atan = arctangent,
   abs = function(node, context)
     if node.type == "int" then return call("abs_int", context, node.arguments[1]) end
     return function_of_floats "fabs"(node, context)
@@ -364,7 +369,7 @@ function FUNCTIONS.exp(node, context)
   return own_function("exp", (as(node.arguments[1], "float", context)), context), PRIMARY
 end
 
-for _, name in ipairs { "sqrt", "sin", "cos", "tan" } do FUNCTIONS[name] = function_of_floats(name) end
+for _, name in ipairs { "sqrt", "sin", "cos", "tan", "asin", "acos" } do FUNCTIONS[name] = function_of_floats(name) end
 
 -- --- all ----------------------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ REAL mod_real(REAL a, REAL b) {
   return ((r > 0) & (b < 0)) | ((r < 0) & (b > 0)) ? r + b : r;
 }]] },
   { "pow_real", {}, "REAL pow_real(REAL a, REAL b) { return b == 2 ? a * a : pow(a, b); }" },
+  { "log_of", {}, "REAL log_of(REAL a, REAL b) { return b == 2 ? log2(a) : b == 10 ? log10(a) : log(a) / log(b); }" },
   -- Without branches: Oclgrind gets vectors of nested ones wrong.
   { "shift_left", {}, [[
 long shift_left(long a, long n) {
