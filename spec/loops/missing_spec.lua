@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- What Lua has nil for: arguments that a call leaves out.
+--- What Lua has nil for: arguments that a call leaves out, elements beyond the ends of a table.
 
 local copies = require "spec.support.copies"
 local front = require "spec.support.loops_front"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local lua_text = require "clcompute.loops.tree.lua_text"
+
+local is_long = os.getenv "LONG" ~= nil
 
 --- Compares elements as numbers: an integer comes from a device as a float.
 local function assert_same(expected, got, text)
@@ -53,5 +55,103 @@ describe("an argument that a call leaves out", function()
     local tree = front.tree "function(x) local function f(a, b) b = b or 2 return a + b end x[1] = f(x[2]) end"
     assert.equal("local a_2 = x_1[2]\nlocal b_3 = 2\nlocal result_4 = a_2 + b_3\nx_1[1] = result_4",
       lua_text.statements(tree.body))
+  end)
+end)
+
+-- --- elements ------------------------------------------------------------------
+
+local function pick(list) return list[math.random(#list)] end
+
+--- A subscript near i, or one that data tell.
+local function subscript(i)
+  if math.random(6) == 1 then return ("c[%s]"):format(i) end
+  local form = pick { "%s + %d", "%s - %d", "%d * %s - 2", "n - %s + %d" }
+  return (form:gsub("%%([sd])", { s = i, d = math.random(0, 3) }))
+end
+
+--- An element that may be missing.
+local function element() return ("%s[%s]"):format(pick { "x", "y" }, subscript "i") end
+
+local function column() return ("a[i][%s]"):format(subscript "j") end
+
+--- A number that has such an element in it, by a function of no arguments.
+local function number(one)
+  local forms = { "(# or 1.5)", "(# or # or i)", "(# and 2.0 or 0.25)", "(not # and 0.5 or 2.0)",
+    "(i > 2 and # or 3.0)", "(# == nil and 0.5 or 4.0)", "(# ~= nil and # or 0.5)" }
+  return (pick(forms):gsub("#", one))
+end
+
+local function statement()
+  if math.random(3) == 1 then return ("if %s then z[i] = %s end"):format(element(), number(element)) end
+  return ("z[i] = %s + %s"):format(number(element), number(element))
+end
+
+--- A function of vectors x, y and z, subscripts c and the matrices a and b.
+local function random_text()
+  return ([[return function(x, y, z, c, a, b, n)
+  for i = 1, n do %s; %s end
+  for i = 1, n do for j = 1, n - 1 do b[i][j] = %s + (a[i - 1] and a[i - 1][j] or 0.5) end end
+end]]):format(statement(), statement(), number(column))
+end
+
+local function vector(n, make)
+  local list = {}
+  for i = 1, n do list[i] = make(i) end
+  return list
+end
+
+local function random_arguments(n)
+  local function float() return math.random(-8, 8) / 2 end
+  local function row() return vector(n - 1, float) end
+  return { vector(math.random(0, n + 2), float), vector(n, float), vector(n, float),
+    vector(n, function() return math.random(-1, n + 2) end), vector(n, row), vector(n, row), n }
+end
+
+helper.describe_each("an element that may be missing", function(device)
+  it("is missing where Lua has nil, at random", function()
+    local launches = 0
+    for _ = 1, is_long and 300 or 6 do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text = random_text()
+      local in_lua = assert(load(text))()
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, force = true,
+        target = pick { "cpu", "gpu" } }))
+      for n = 3, 9, 3 do
+        local values = random_arguments(n)
+        local expected, got, buffers = copies.of(values), copies.of(values), copies.in_buffers(values, device, "double")
+        in_lua(table.unpack(expected))
+        compiled(table.unpack(got))
+        compiled(table.unpack(buffers))
+        local place = ("seed %d\n%s"):format(seed, text)
+        assert.is_true(copies.are_equal(expected, got), place)
+        assert.is_true(copies.are_equal(expected, copies.read(buffers)), place)
+      end
+      launches = launches + compiled:stats().launches
+    end
+    assert.is_true(launches > 20, "few were parallel")
+  end)
+
+  it("ends a loop of a while, and keeps its order", function()
+    local compiled = assert(loops.compile("function(x) local n = 1 while x[n] do n = n + 1 end return n - 1 end",
+      { device = device }))
+    assert.same({ 3, 0, 2 }, { compiled { 4, 5, 6 }, compiled {}, compiled(device:buffer { 1, 2 }) })
+  end)
+end)
+
+describe("a table that is asked for missing elements", function()
+  local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = x[i - 1] or 0.5 end end",
+    { device = helper.device(), force = true }))
+
+  it("has none below its first one", function()
+    local _, raised = pcall(compiled, { [0] = 7.0, 1.0, 2.0 }, { 0.0, 0.0 }, 2)
+    assert.matches("'x': x has an element 0, and the function asks for elements beyond its ends", raised)
+    assert.is_true(pcall(compiled, { 1.0, 2.0 }, { 0.0, 0.0 }, 2))
+  end)
+
+  it("has a row where one of its elements is asked for", function()
+    local f = assert(loops.compile "function(a, n) return a[n][2] or 0.5 end")
+    assert.same({ 0.5, 4.0 }, { f({ { 1.0 } }, 1), f({ { 1.0, 4.0 } }, 1) })
+    assert.matches("a%[2%]", select(2, pcall(f, { { 1.0, 4.0 } }, 2)))
   end)
 end)

@@ -330,6 +330,7 @@ end
 -- subscripts= }`, what `local row = a[i]` names.
 
 local MOST_NODES = 50000
+local DEEPEST = 200 -- of an expression
 
 local Names = {}
 Names.__index = Names
@@ -390,6 +391,15 @@ function Names:evaluating(before, place, f, ...)
   self.before, self.place = before, place
   local result = f(self, ...)
   self.before, self.place = around, around_place
+  return result
+end
+
+--- Resolves an expression by f, one level further in.
+function Names:deeper(parsed, f)
+  self.depth = self.depth + 1
+  if self.depth > DEEPEST then self:fail(parsed, "an expression of more than %d levels", DEEPEST) end
+  local result = f(self, parsed)
+  self.depth = self.depth - 1
   return result
 end
 

@@ -21,7 +21,7 @@ local function denoted(self, parsed, f)
   if denotation.tag ~= "argument" then return f(denotation) end
   return self:within(denotation, function(there)
     local node = denotation.node
-    if node.kind ~= "name" then return f { tag = "value" } end
+    if node.kind ~= "name" then return f { tag = "expression", node = node } end
     return denoted(there, node, f)
   end)
 end
@@ -37,10 +37,13 @@ function missing.is_nil(self, parsed)
   return parsed.op == "or" and missing.is_nil(self, parsed.left) and missing.is_nil(self, parsed.right)
 end
 
---- Whether a name is of what always has a value.
+local MAY_BE_NIL = { index = true, ["and"] = true, ["or"] = true }
+
+--- Whether a name is of what always has a value: not of an element that may be missing.
 local function is_given(self, parsed)
   return parsed.kind == "name" and denoted(self, parsed, function(found)
-    return found.tag == "value" or found.variable ~= nil and not found.variable.is_bare
+    if found.tag == "expression" then return not (MAY_BE_NIL[found.node.kind] or MAY_BE_NIL[found.node.op]) end
+    return found.variable ~= nil and not found.variable.is_bare
   end)
 end
 

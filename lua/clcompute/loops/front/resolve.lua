@@ -20,13 +20,12 @@ local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
 local missing = require "clcompute.loops.front.missing"
 local made_tables = require "clcompute.loops.front.made_tables"
+local presence = require "clcompute.loops.front.presence"
 local restrictions = require "clcompute.loops.front.restrictions"
 local swaps = require "clcompute.loops.front.swaps"
 local walk = require("clcompute.loops.tree").walk
 
 local resolve = {}
-
-local DEEPEST = 200 -- of an expression
 
 local EXPRESSIONS = {}
 
@@ -35,11 +34,7 @@ local EXPRESSIONS = {}
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @treturn table
 local function resolve_expression(self, parsed)
-  self.depth = self.depth + 1
-  if self.depth > DEEPEST then self:fail(parsed, "an expression of more than %d levels", DEEPEST) end
-  local result = EXPRESSIONS[parsed.kind](self, parsed)
-  self.depth = self.depth - 1
-  return result
+  return self:deeper(parsed, EXPRESSIONS[parsed.kind])
 end
 
 local call_values
@@ -169,31 +164,72 @@ function EXPRESSIONS.length(self, parsed)
 end
 
 local IS_JOINED = { ["and"] = true, ["or"] = true }
+local EQUALITIES = { ["=="] = true, ["~="] = true }
 
---- The value of an expression of which is known what it, or its left side, comes to as a condition; nil of others.
-local function settled(self, parsed)
+--- Resolves by f what is left of an expression of which is known what it, or its left side, comes to as a condition.
+local function settled(self, parsed, f)
   if IS_JOINED[parsed.op] then
     local left = missing.truth(self, parsed.left)
     if left == nil then return nil end
-    return resolve_expression(self, left == (parsed.op == "and") and parsed.right or parsed.left)
+    return f(self, left == (parsed.op == "and") and parsed.right or parsed.left)
   end
   local holds = missing.truth(self, parsed)
   return holds ~= nil and self:node("boolean", parsed, { value = holds }) or nil
 end
 
+--- An `and` or `or` of what f makes of the left side and g of the right one, which may not be evaluated.
+local function joined(self, parsed, f, g)
+  local value = settled(self, parsed, g)
+  if value then return value end
+  local left = f(self, parsed.left)
+  local right = self:evaluating(nil, nil, g, parsed.right)
+  return self:node("binary", parsed, { op = parsed.op, left = left, right = right })
+end
+
+local resolve_optional
+
+--- The same of a condition, of which only counts whether it holds: an element holds where it is there.
+local function resolve_condition(self, parsed)
+  return self:deeper(parsed, function()
+    if IS_JOINED[parsed.op] then return joined(self, parsed, resolve_condition, resolve_condition) end
+    return presence.condition(self, parsed) or resolve_expression(self, parsed)
+  end)
+end
+
+--- The same of what an `or` follows, which is taken where there is no element.
+function resolve_optional(self, parsed)
+  return self:deeper(parsed, function()
+    if IS_JOINED[parsed.op] then
+      return joined(self, parsed, parsed.op == "and" and resolve_condition or resolve_optional, resolve_optional)
+    end
+    return presence.value(self, parsed) or resolve_expression(self, parsed)
+  end)
+end
+
 function EXPRESSIONS.unary(self, parsed)
-  return settled(self, parsed)
-    or self:node("unary", parsed, { op = parsed.op, operand = resolve_expression(self, parsed.operand) })
+  local value = settled(self, parsed)
+  if value then return value end
+  local f = parsed.op == "not" and resolve_condition or resolve_expression
+  return self:node("unary", parsed, { op = parsed.op, operand = f(self, parsed.operand) })
+end
+
+--- Whether an element is there, or is not: `x[i] ~= nil`, `x[i] == nil`; nil for other expressions.
+local function compared_with_nil(self, parsed)
+  local left, right = parsed.left, parsed.right
+  if not EQUALITIES[parsed.op] or left.kind ~= "nil" and right.kind ~= "nil" then return nil end
+  local is_there = presence.condition(self, left.kind == "nil" and right or left)
+  if not is_there or parsed.op == "~=" then return is_there end
+  return self:node("unary", parsed, { op = "not", operand = is_there })
 end
 
 function EXPRESSIONS.binary(self, parsed)
-  local value = settled(self, parsed)
+  if IS_JOINED[parsed.op] then
+    return joined(self, parsed, parsed.op == "and" and resolve_condition or resolve_optional, resolve_expression)
+  end
+  local value = settled(self, parsed) or compared_with_nil(self, parsed)
   if value then return value end
-  local is_always = parsed.op ~= "and" and parsed.op ~= "or"
   local left = resolve_expression(self, parsed.left)
-  local right = self:evaluating(is_always and self.before or nil, is_always and self.place or nil, resolve_expression,
-    parsed.right)
-  return self:node("binary", parsed, { op = parsed.op, left = left, right = right })
+  return self:node("binary", parsed, { op = parsed.op, left = left, right = resolve_expression(self, parsed.right) })
 end
 
 local function arguments_expected(least, most)
@@ -510,7 +546,7 @@ STATEMENTS["if"] = function(self, parsed, into)
   for i, arm in ipairs(taken) do
     local before = i == 1 and into or nil
     self.ends = false -- a function that is called there
-    local condition = self:evaluating(before, before, resolve_expression, arm.condition)
+    local condition = self:evaluating(before, before, resolve_condition, arm.condition)
     self.ends, self.branches = ends, self.branches + 1
     arms[i] = ast.node("arm", { condition = condition, body = resolve_block(self, arm.body) }, arm)
   end

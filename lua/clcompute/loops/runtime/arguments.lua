@@ -100,6 +100,11 @@ local function look(row, list, rank, base, seen, place, shape, depth)
   if shape[depth] ~= count then
     fail(row, "not rectangular: %s has %d elements, the first of its kind %d", place, count, shape[depth])
   end
+  local asked = row.variable.asked
+  if asked and asked[depth] and list[base - 1] ~= nil then
+    fail(row, "%s has an element %d, and the function asks for elements beyond its ends: they begin at %d", place,
+      base - 1, base)
+  end
   shape.is_virtual = shape.is_virtual or is_virtual(list, base, count)
   if depth == rank then return element_of(row, list, base, count, place) end
   local element = "int"

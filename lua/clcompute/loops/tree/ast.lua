@@ -186,6 +186,7 @@ local VARIABLE = {
   { "use", "table?", "restrictions", "where an array is first used" },
   { "indexed", "table?", "restrictions", "where an array is first indexed" },
   { "longest", "table?", "restrictions", "the last dimension whose length is taken: { dimension, line }" },
+  { "asked", "table?", "presence", "as keys, dimensions of which the function asks whether an element is there" },
   { "rank", "integer?", "restrictions, delinearising, local_tables", "subscripts of an array" },
   { "pitches", "nodes?", "delinearising", "of a flat array that is a matrix: elements of its rows, outermost first" },
   { "first", "integer?", "delinearising", "of such an array: the index of its first element" },
