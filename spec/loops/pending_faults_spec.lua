@@ -46,3 +46,45 @@ describe("faults of kernels", function()
     assert.matches("step", select(2, pcall(compiled, x, y, 20, 0)))
   end)
 end)
+
+describe("a bound that cannot be computed before a call", function()
+  local device = helper.device()
+
+  --- Calls a function of an array and two integers in Lua and compiled, on tables and on buffers.
+  local function compare(body)
+    local in_lua = assert(load("return function(x, n, z) " .. body .. " end"))()
+    local compiled <close> = assert(loops.compile(in_lua, { device = device, force = true }))
+    for _, z in ipairs { 2, 0, 1 } do
+      local expected, got, buffer = { 1.0, 2.0, 3.0 }, { 1.0, 2.0, 3.0 }, device:buffer { 1, 2, 3 }
+      local ok, result = pcall(in_lua, expected, 3, z)
+      for _, array in ipairs { got, buffer } do
+        local is_right, found = pcall(compiled, array, 3, z)
+        assert.equal(ok, is_right, body)
+        assert.equal(tostring(result):match "attempt.*$" or result, tostring(found):match "attempt.*$" or found, body)
+      end
+      assert.same(expected, got, body)
+      assert.same(expected, buffer:read(), body)
+    end
+  end
+
+  it("does no harm where Lua does not come to it", function()
+    compare("if z > 0 then for i = 1, n // z do x[i] = 7.0 end end")
+    compare("for i = 1, n do x[i] = x[i] + 1.0 end if z == 0 then return 5 end "
+      .. "local k = n // z for i = 1, k do x[i] = k * 0.5 end return k")
+    compare("for i = 1, n do if z ~= 0 then for j = 1, (n * n) % z do x[j] = x[j] + 1.0 end end end")
+  end)
+
+  it("is an error where Lua raises one, behind what was stored before", function()
+    compare("for i = 1, n do x[i] = 5.0 end for i = 1, n // z do x[i] = 3.0 end x[1] = 9.0")
+    compare("for i = 1, n // z do x[i] = 3.0 end")
+  end)
+
+  it("is told with its name where it says how long a table gets", function()
+    local compiled = assert(loops.compile([[function(n, z)
+      local t = {} for i = 1, n // z do t[i] = i end return t
+    end]], { device = device }))
+    assert.same({ 1, 2 }, compiled(4, 2))
+    assert.matches("'n // z': it cannot be computed", select(2, pcall(compiled, 4, 0)))
+    assert.matches("#1 'n': number expected, got nil", select(2, pcall(compiled, nil, 0)))
+  end)
+end)

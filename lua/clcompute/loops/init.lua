@@ -107,12 +107,9 @@ local function written(tree)
   return set
 end
 
-local function compile(source, given)
-  local checked = check_options(given)
-  local from = front.origin(source, checked)
-  check_isl(from)
-  local parsed = front.parse(from)
-  local tree = front.resolve(parsed, checked.base)
+--- What there is to know of a function between calls; of a cautious one no number is computed before a call.
+local function new_state(parsed, from, checked, is_cautious)
+  local tree = front.resolve(parsed, checked.base, is_cautious)
   check_lengths(tree, checked.base)
   local variables = compiler.variables(tree)
   check_ranks(tree, variables)
@@ -120,12 +117,19 @@ local function compile(source, given)
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
     compute = runtime.computed_numbers.compile(variables), counters = runtime.storage.counters(),
-    name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
+    name = tree.name or "loops", from = from, fn = from.fn, fixed = from.fixed or {} }
   function state.specialise(taken, target, is_flat)
     return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target,
       is_flat = is_flat }
   end
-  return setmetatable({ state = state }, Compiled)
+  return state
+end
+
+local function compile(source, given)
+  local checked = check_options(given)
+  local from = front.origin(source, checked)
+  check_isl(from)
+  return setmetatable({ state = new_state(front.parse(from), from, checked) }, Compiled)
 end
 
 function loops.compile(source, given)
@@ -138,7 +142,8 @@ end
 
 -- --- what is compiled ---------------------------------------------------------------------
 
---- The values of a call, those that the captures have now, and those that are computed from them.
+--- The values of a call, those that the captures have now, and those that are computed from them; whether all of
+-- those are numbers.
 local function values_of(state, ...)
   local values = { ... }
   for i, variable in ipairs(state.tree.captures) do
@@ -150,8 +155,19 @@ local function values_of(state, ...)
     end
     values[#state.tree.parameters + i] = value
   end
-  if state.compute then state.compute(values) end
-  return values
+  return values, not state.compute or state.compute(values)
+end
+
+--- The same function for calls in which a number cannot be computed before, as `n // z` where z is 0: Lua may not come
+-- to it, or stores something before. False where that is refused.
+local function cautious(state)
+  if state.cautious == nil then
+    local ok, other = pcall(new_state, state.parsed, state.from, state.options, true)
+    if not ok and not failure.is(other) then error(other, 0) end
+    state.cautious = ok and other
+    if ok then other.counters = state.counters end
+  end
+  return state.cautious
 end
 
 --- A table of numbers, with tables in it or without, as one of booleans; a buffer has numbers.
@@ -205,7 +221,9 @@ end
 
 local function run(state, ...)
   front.check_fixed(state.fixed)
-  local values = values_of(state, ...)
+  local values, is_whole = values_of(state, ...)
+  local other = not is_whole and cautious(state)
+  if other then return run(other, ...) end
   local made = runtime.call.run(state, values)
   if is_doubtful(state, values) then
     values = values_of(state, ...)
@@ -239,7 +257,7 @@ local function finished(state, ok, ...)
     local message = ...
     error(failure.is(message) and tostring(message) or without_place(message), 2)
   end
-  if not state.is_short then state.is_short = runtime.call.shortcut(state) end
+  if not state.is_short and state.latest then state.is_short = runtime.call.shortcut(state) end
   return ...
 end
 

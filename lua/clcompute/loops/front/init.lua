@@ -36,9 +36,10 @@ end
 --- The tree of a parsed function, which keeps to the subset.
 -- @tparam table parsed of `front.parse`
 -- @tparam ?integer base of the arrays, 1 unless given
+-- @tparam ?boolean is_cautious no number is computed before a call
 -- @treturn table of `ast.node`, without types
-function front.resolve(parsed, base)
-  local tree = delinearising.find(resolve.run(parsed, base))
+function front.resolve(parsed, base, is_cautious)
+  local tree = delinearising.find(resolve.run(parsed, base, is_cautious))
   return unassigned.check(restrictions.check(made_tables.settle(tree)))
 end
 

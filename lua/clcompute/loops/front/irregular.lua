@@ -68,10 +68,10 @@ local function of_call(node, is_rounded)
   return is_whole and result or nil
 end
 
---- The name of a number that is computed before a call: `w * h`; nil where data decide it.
+--- The name of a number that is computed before a call: `w * h`; nil where data decide it, or it may not be.
 local function computed(self, node)
   local is_rounded = node.kind == "call" and (node.name == "floor" or node.name == "ceil")
-  local value = of_call(node, is_rounded)
+  local value = not self.is_cautious and of_call(node, is_rounded)
   if not value then return nil end
   local text = lua_text.expression(value, { name = function(variable) return variable.name end })
   local key = lua_text.expression(value)
@@ -233,9 +233,11 @@ end
 --- Marks a tree: of loops `irregular` and `is_open`, of elements `checked`, of arrays `is_pointer`.
 -- @tparam table tree of `clcompute.loops.front.resolve`
 -- @tparam function variable makes one, of a name and fields
+-- @tparam ?boolean is_cautious no number is computed before a call: where Lua comes to it, it may raise an error
 -- @treturn table the tree
-function irregular.mark(tree, variable)
-  local self = { origin = tree.origin, variable = variable, captures = tree.captures, computed = {} }
+function irregular.mark(tree, variable, is_cautious)
+  local self = { origin = tree.origin, variable = variable, captures = tree.captures, computed = {},
+    is_cautious = is_cautious }
   tree.body = mark_list(self, tree.body)
   return tree
 end

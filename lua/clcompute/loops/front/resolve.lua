@@ -657,7 +657,7 @@ local function declare_parameters(self, parsed, into)
 end
 
 --- The tree of a parsed function, if nothing turns out that had to be known from the beginning.
-local function resolve_once(parsed, base, wanted)
+local function resolve_once(parsed, base, wanted, is_cautious)
   local self = denotations.names(parsed, wanted)
   self.resolver, self.base = RESOLVER, base
   local body = {}
@@ -678,17 +678,18 @@ local function resolve_once(parsed, base, wanted)
   local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
     body = body, origin = parsed.origin, base = self.base, results = results,
     scratch = #self.made > 0 and self.made or nil }, parsed)
-  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end)
+  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end, is_cautious)
 end
 
 --- The tree of a parsed function with variables in place of names.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
+-- @tparam ?boolean is_cautious of `clcompute.loops.front.irregular`
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
-function resolve.run(parsed, base)
+function resolve.run(parsed, base, is_cautious)
   local wanted = { cursors = {}, locals = {}, counts = {} }
   while true do
-    local ok, result = pcall(resolve_once, parsed, base or 1, wanted)
+    local ok, result = pcall(resolve_once, parsed, base or 1, wanted, is_cautious)
     if ok then return result end
     if result ~= denotations.AGAIN then error(result, 0) end
   end
