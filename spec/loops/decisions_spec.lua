@@ -278,7 +278,7 @@ describe("loops.compile", function()
   it("returns nil and the failure of a source that it does not accept", function()
     local compiled, failure = loops.compile "function(a) a.x = 1 end"
     assert.is_nil(compiled)
-    assert.equal("(text):1:13: this cannot be assigned to", failure[1])
+    assert.equal("(text):1:13: a field cannot be assigned: records are arrays, one for each field", failure[1])
     assert.truthy(tostring(failure):find("\n            ^", 1, true))
   end)
 

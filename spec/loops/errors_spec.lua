@@ -14,12 +14,39 @@ local NO_NIL = "nil is not accepted: values are numbers and booleans; what is mi
 local LEFT_OUT = "'k' is nil in this call of 'f', which leaves it out: pass it, or let the function begin with "
   .. "'k = k or 0'"
 
+local RECORDS = "records are arrays, one for each field"
+local OF_ERRORS = "an error is raised behind the compiled function: keep where something is wrong in a local, bad = i, "
+  .. "and return that"
+local NO_ELEMENT = "'a' is an array, and what is stored is a number: copy its elements, or write a row in braces, "
+  .. "{ x, y }"
+
 -- § stands before the place that a message names.
 local ERRORS = {
   { "function(a) local r = a[1] §r = 2 r[1] = 1 end", "'r' cannot be assigned" },
   { "function(a) local r = a[1] r[1] = §r + 1 end", "'r' is a row: index it" },
   { "function(a) §a[1] = {} end", "'a' is an array: all its rows are there before the call" },
-  { "function(a) a[1] = §{ 1 } + 2 end", "a table is made by 'local t = {}', or as a row of one: t[i] = {}" },
+  { "function(a) a[1] = §{ 1 } + 2 end", "a table is made with a name, 'local t = {}', or as a row of one, t[i] = {}" },
+  { "function(n) local t = { 1 } §t = { 2 } return t end",
+    "'t' is an array already: a table is made with a name of its own, 'local t = {}'" },
+  { "function(a, n) local t = {} for i = 1, n do t[i] = §a end t[1] = a[1] end", NO_ELEMENT },
+  { "function(a, n) local t = {} for i = 1, n do local r = { i } if n > 2 then t[#t + 1] = §r end end end",
+    (NO_ELEMENT:gsub("'a'", "'r'")) },
+  { "function(a) local function f() local t = { 1 } return t end a[1] = §f() end",
+    "'t' is an array, and a local function returns numbers: let it store in a table that it is given" },
+  { "function(a) §a.x = 1 end", "a field cannot be assigned: " .. RECORDS },
+  { "function(a) §a.x[1] = 1 end", "'a.x' is not accepted: make it a parameter, or a local around the function; "
+    .. RECORDS },
+  { "function(a) a[§'x'] = 1 end", "a key that is a string is not accepted: " .. RECORDS },
+  { "function(a) if a[1] < 0 then §error('negative') end end", OF_ERRORS },
+  { "function(a) §assert(a[1] > 0, 'negative') end", OF_ERRORS },
+  { "function(a) a[1] §+= 2 end", "Lua has no '+=': write x = x + 1" },
+  { "function(a) for i = 1, 2 do §continue end end",
+    "Lua has no 'continue': write 'goto continue', and '::continue::' at the end of the loop" },
+  { "function(a) for i, v in §ipairs(a[1]) do end end",
+    "ipairs takes the name of an array or a row here: write 'local row = a[i]' before, and 'ipairs(row)'" },
+  { "function(a) a[1] = §#'x' end", "'#' takes the name of an array" },
+  { "function(a) a[1] = §type(a[1]) == 'number' and 1 or 0 end",
+    "unknown call 'type': 'type' stays in Lua, before or behind the compiled function" },
   { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
   { "function(a) for i = 1, #a do if a[i] > 2 then return true end end return §0 end",
@@ -36,7 +63,8 @@ local ERRORS = {
   { "function(a, n) local t = {} for i = 1, n do if a[i] > 0 then §t[i] = { i } end end return t end",
     "a row of 't' is made only if a condition holds: make all rows" },
   { "function(a, n) local t = {} for i = 1, n do if a[i] == 0 then break end §t[i] = {} t[i][1] = i end return t end",
-    "a row of 't' is made in a loop that data may end: make all rows in one before" },
+    "a row of 't' is made in a loop that data may end: make all rows in one before, or write what is in them, "
+    .. "t[i] = { x, y }" },
   { "function(n) local t = {} for i = 1, n, 2 do §t[i] = {} t[i][1] = i end return t end",
     "'t' is returned, so its rows have to be made one by one from 1 on" },
   { "function(n) local t = {} for i = 2, n do §t[i] = {} t[i][1] = i end return t end",
@@ -143,7 +171,8 @@ local ERRORS = {
     "'f' changes arrays or locals: its call is a statement, or all of a value" },
   { "function(a) §function f() end end",
     "a global function is not accepted here: only 'local function f(x) ... end' is" },
-  { "function(a) local x <§close> = 1 end", "an attribute other than <const> is not accepted" },
+  { "function(a) local x <§close> = 1 end", "an attribute other than <const> is not accepted: "
+    .. "what is closed stays before or behind the function" },
   { "function(a) local x a[1] = §x end", NO_VALUE },
   { "function(a) local x, y y = 1 a[1] = y a[§x] = 1 end", NO_VALUE },
   { "function(a) local x if a[1] > 0 then x = 1 end a[1] = §x end", NO_VALUE },
@@ -154,10 +183,13 @@ local ERRORS = {
   { "function(a) §local x, y = 1 end", "every local takes one value, here are 1 for 2" },
   { "function(a) §a[1] = 1, 2 end", "every target takes one value, here are 2 for 1" },
   { "function(a) §a[1], a[2] = 1 end", "every target takes one value, here are 1 for 2" },
-  { "function(a) §print(a) end", "a call is not a statement here: functions of math only give a value; others are " ..
+  { "function(a) §print(a) end", "print stays in Lua: store the numbers in a table, and print them behind the compiled "
+    .. "function" },
+  { "function(a) §next(a) end", "a call is not a statement here: functions of math only give a value; others are " ..
       "called before or behind the compiled function" },
-  { "function(a) a§:fill(0) end", "a method call is not accepted" },
-  { "function(a) §math.sqrt = 1 end", "this cannot be assigned to" },
+  { "function(a) a§:fill(0) end", "a method call is not accepted: call it before or behind the function, or a local "
+    .. "function in its place" },
+  { "function(a) §math.sqrt = 1 end", "a field cannot be assigned: " .. RECORDS },
   { "function(a) (a)§[1] = 1 end", "only a name can be indexed or called" },
   { "function(a) §(a) = 1 end", "this cannot be assigned to" },
   { "function(a) §x = 1 end", "'x' is a global: make it a local or a parameter" },
@@ -246,13 +278,14 @@ local ERRORS = {
   { "function(a, n) for i = 1, n, §0 do a[i] = 0 end end", "the step of a loop must not be 0" },
   { "function(a, n) for i = 1, n, §2 - 2 do a[i] = 0 end end", "the step of a loop must not be 0" },
   { "function(a, n) for i = n, 1, §-9007199254740993 do a[i] = 0 end end", "the step of a loop is too large" },
-  { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, not 1.5" },
+  { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, "
+    .. "not 1.5: write 'for i = 0, n do local x = i * 1.5'" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },
   { "function(a, n)\n  for i = 1, n do a[i] = 0 end\n  a[1] = §a + 1\nend",
     "'a' is used as a number here, but as an array in line 2" },
-  { "function(a, n)\n  a[1] = n\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },
+  { "function(a, n)\n  a[1] = n + 1\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },
   { "function(a, n) a[1] = 0 §a = 1 end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do a[1] = b[1] if t > 3 then break end §a, b = b, a end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do for s = 1, n do a[1] = b[1] §a, b = b, a end end end", EXCHANGE },

@@ -468,6 +468,19 @@ helper.describe_each("loops.compile", function(device)
       .. "got the float 4.0", compile(function(a, m)
       for i = 1, m do a[i] = m * 4611686018427387904 end
     end, device), { 0.0, 0.0, 0.0, 0.0 }, 4.0)
+    helper.raises("'1.0': the loop would go through floats, which are computed with: write an integer", compile(
+      function(a, m)
+        for i = 1.0, m do a[1] = i end
+      end, device), { 0.0 }, 4)
+  end)
+
+  it("names the line that takes an array for a number", function()
+    local compiled = assert(loops.compile("function(x, n)\n local t = {}\n for i = 1, n do t[i] = x end\n return t end",
+      { device = device }))
+    helper.raises("argument #1 'x': number expected, got table: it is used as one in line 3", compiled, { 1.0 }, 2)
+    helper.raises("argument #1 'x': number expected, got Buffer: it is used as one in line 3", compiled,
+      device:buffer { 1 }, 2)
+    helper.raises("argument #1 'x': number expected, got boolean", compiled, true, 2)
   end)
 
   it("takes captured numbers and arrays as they are at the call", function()

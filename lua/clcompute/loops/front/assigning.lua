@@ -106,9 +106,21 @@ local function renew(self, parsed, into)
   self:names_with(parsed.target.name)[parsed.target.name] = { tag = "variable", variable = variable }
 end
 
+--- Refuses an array as an element, and a table as the value of a name that has one.
+local function check_value(self, parsed)
+  local target, value = parsed.target, parsed.value
+  if target.kind == "name" and value.kind == "table" and inlining.array_of(self, target.name) then
+    self:fail(parsed, "'%s' is an array already: a table is made with a name of its own, 'local t = {}'", target.name)
+  elseif target.kind == "index" and value.kind == "name" and inlining.array_of(self, value.name) then
+    self:fail(value, "'%s' is an array, and what is stored is a number: copy its elements, or write a row in braces, "
+      .. "{ x, y }", value.name)
+  end
+end
+
 --- The statements of `target = value`.
 function assigning.one(self, parsed, into)
   if is_straight(self, parsed) then return renew(self, parsed, into) end
+  check_value(self, parsed)
   local list = list_at(self, parsed.target)
   if list then return append(self, list, parsed, into) end
   if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end

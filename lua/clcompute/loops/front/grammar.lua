@@ -12,6 +12,7 @@ local origin = require "clcompute.loops.front.origin"
 
 local grammar = {}
 
+local RECORDS = "records are arrays, one for each field"
 local NO_TEXT = " is not accepted: values are numbers and booleans; texts are made before or behind the compiled "
   .. "function"
 local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
@@ -56,8 +57,13 @@ local function parse_arguments(c)
 end
 
 local function parse_subscript(c, base)
+  if base.kind == "field" then
+    c:fail(("'%s.%s' is not accepted: make it a parameter, or a local around the function; %s"):format(base.name,
+      base.field, RECORDS), base)
+  end
   if base.kind ~= "name" and base.kind ~= "index" then c:fail "only a name can be indexed" end
   local opener = c:expect "["
+  if c:peek().kind == "string" then c:fail("a key that is a string is not accepted: " .. RECORDS) end
   local subscripts = base.subscripts or {}
   subscripts[#subscripts + 1] = parse_expression(c)
   c:expect("]", opener)
@@ -65,7 +71,7 @@ local function parse_subscript(c, base)
 end
 
 local function parse_field(c, base)
-  if base.kind ~= "name" then c:fail "a field of this is not accepted: records are arrays, one for each field" end
+  if base.kind ~= "name" then c:fail("a field of this is not accepted: " .. RECORDS) end
   c:expect "."
   return c:node("field", base, { name = base.name, field = c:expect_name().text })
 end
@@ -96,7 +102,7 @@ local function parse_primary(c)
     elseif token.text == "(" then
       node = parse_call(c, node)
     elseif token.text == ":" then
-      c:fail "a method call is not accepted"
+      c:fail "a method call is not accepted: call it before or behind the function, or a local function in its place"
     elseif token.kind == "string" or token.text == "{" then
       c:fail "a call with a string or a table is not accepted"
     else
@@ -130,7 +136,8 @@ local function parse_simple(c)
     c:take()
     return c:node("boolean", token, { value = token.text == "true" })
   elseif token.kind == "string" then
-    c:fail("a string" .. NO_TEXT)
+    c:take()
+    return c:node("string", token, {})
   elseif token.text == "nil" then
     c:take()
     return c:node("nil", token, {})
@@ -201,7 +208,9 @@ end
 --- `<const>`, which Lua itself has checked.
 local function parse_attribute(c)
   if not c:accept "<" then return end
-  if not c:is "const" then c:fail "an attribute other than <const> is not accepted" end
+  if not c:is "const" then
+    c:fail "an attribute other than <const> is not accepted: what is closed stays before or behind the function"
+  end
   c:take()
   c:expect ">"
 end
@@ -240,9 +249,22 @@ local function parse_local(c)
 end
 
 local function check_target(c, target, first)
+  if target.kind == "field" then c:fail("a field cannot be assigned: " .. RECORDS, first) end
   if target.kind ~= "name" and target.kind ~= "index" or first.text == "(" then
     c:fail("this cannot be assigned to", first)
   end
+end
+
+local ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
+
+--- Raises a failure where a target has no `=` behind it.
+local function fail_unassigned(c, first)
+  if first.text == "continue" then
+    c:fail("Lua has no 'continue': write 'goto continue', and '::continue::' at the end of the loop", first)
+  elseif ARITHMETIC[c:peek().text] then
+    c:fail(("Lua has no '%s=': write x = x %s 1"):format(c:peek().text, c:peek().text))
+  end
+  c:fail_expected "'='"
 end
 
 --- Targets and values of an assignment, or a call.
@@ -258,7 +280,7 @@ local function parse_assignment(c)
     targets[#targets + 1] = target
     if c:is "," or c:is "=" then check_target(c, target, place) end
   until not c:accept ","
-  if not c:is "=" then c:fail_expected "'='" end
+  if not c:is "=" then fail_unassigned(c, first) end
   c:take()
   local values = parse_values(c)
   adjust(c, "target", targets, values, first)
@@ -277,7 +299,8 @@ local function parse_step(c)
   if node.kind == "unary" and node.op == "-" then sign, value = -1, node.operand.value end
   if type(value) ~= "number" then return 1, node end
   if math.type(value) ~= "integer" then
-    c:fail(("the step of a loop must be an integer, not %s"):format(value), first)
+    c:fail(("the step of a loop must be an integer, not %s: write 'for i = 0, n do local x = i * %s'")
+      :format(value, value), first)
   end
   if value == 0 then c:fail("the step of a loop must not be 0", first) end
   if value < 0 or value > LARGEST_STEP then c:fail("the step of a loop is too large", first) end
@@ -294,6 +317,10 @@ local function parse_generic_for(c, first, name)
   c:take()
   local place = c:peek()
   local call = parse_expression(c)
+  local argument = call.kind == "call" and call.callee.name == "ipairs" and call.arguments[1]
+  if argument and argument.kind ~= "name" then
+    c:fail("ipairs takes the name of an array or a row here: write 'local row = a[i]' before, and 'ipairs(row)'", place)
+  end
   if call.kind ~= "call" or call.callee.kind ~= "name" or #call.arguments ~= 1 or call.arguments[1].kind ~= "name" then
     c:fail(OTHER_FOR, place)
   end

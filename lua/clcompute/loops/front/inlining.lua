@@ -387,10 +387,19 @@ local function give_results(self, parsed, into)
   end
 end
 
+--- A number that a `return` of an inlined function gives.
+local function given_number(self, parsed, into)
+  if parsed.kind == "name" and inlining.array_of(self, parsed.name) then
+    self:fail(parsed, "'%s' is an array, and a local function returns numbers: let it store in a table that it is "
+      .. "given", parsed.name)
+  end
+  return self.resolver.value(self, parsed, into)
+end
+
 --- Adds what a `return` gives to the locals that stand for the numbers of an inlined function.
 local function give_locals(self, parsed, into)
   local results = self.results
-  local values = self.resolver.values(self, parsed.values, into, self.resolver.value)
+  local values = self.resolver.values(self, parsed.values, into, given_number)
   jumps.check_count(self, parsed, #values, results.count)
   for i, value in ipairs(taken(self, values, results.takes, parsed, into)) do
     if results.is_single then

@@ -205,8 +205,8 @@ local function settle_rows(tree, array)
   for _, row in ipairs(array.rows) do
     local is_doubtful = not row.is_end and is_cut(array, row) and (#array.loops == 0 or array.is_returned)
     if is_doubtful and not array.has_late_rows then
-      failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one before")
-        :format(array.name))
+      failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one "
+        .. "before, or write what is in them, t[i] = { x, y }"):format(array.name))
     end
     if array.is_returned and not row.is_end and not array.has_late_rows and leaves_out(tree, row) then
       failure.raise(tree.origin, row, ("'%s' is returned, so its rows have to be made one by one from %d on")

@@ -147,8 +147,13 @@ function EXPRESSIONS.index(self, parsed)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
+function EXPRESSIONS.string(self, parsed)
+  self:fail(parsed, "a string is not accepted: values are numbers and booleans; texts are made before or behind the "
+    .. "compiled function")
+end
+
 function EXPRESSIONS.table(self, parsed)
-  self:fail(parsed, "a table is made by 'local t = {}', or as a row of one: t[i] = {}")
+  self:fail(parsed, "a table is made with a name, 'local t = {}', or as a row of one, t[i] = {}")
 end
 
 function EXPRESSIONS.length(self, parsed)
@@ -506,6 +511,15 @@ function row_of(self, parsed, into)
   return { tag = "row", array = array, subscripts = subscripts }
 end
 
+local OF_ERRORS = "an error is raised behind the compiled function: keep where something is wrong in a local, bad = i, "
+  .. "and return that"
+
+-- Why calls of some globals are no statements.
+local NO_STATEMENTS = {
+  print = "print stays in Lua: store the numbers in a table, and print them behind the compiled function",
+  error = OF_ERRORS, assert = OF_ERRORS,
+}
+
 --- A call whose value is not taken: of a function that is put in its place.
 function STATEMENTS.perform(self, parsed, into)
   local call = parsed.call
@@ -514,8 +528,9 @@ function STATEMENTS.perform(self, parsed, into)
   end
   local denotation = self:denote(call.callee)
   if denotation.tag ~= "inlined" then
-    self:fail(parsed, "a call is not a statement here: functions of math only give a value; others are called before "
-      .. "or behind the compiled function")
+    self:fail(parsed, "%s", denotation.tag == "refused" and NO_STATEMENTS[name_of(call.callee)]
+      or "a call is not a statement here: functions of math only give a value; others are called before or behind the "
+      .. "compiled function")
   end
   resolve_whole(self, call_values, call, into, 0)
 end

@@ -35,6 +35,7 @@ local PARSED = all_with(PLACE, {
   boolean = { { "value", "boolean", "grammar" } },
   name = { { "name", "string", "grammar" } },
   ["nil"] = {},
+  string = {},
   table = { { "items", "nodes", "grammar", "numbers, or such tables" } },
   field = { { "name", "string", "grammar" }, { "field", "string", "grammar", "of math" } },
   index = { { "name", "string", "grammar" }, { "subscripts", "nodes", "grammar" } },
