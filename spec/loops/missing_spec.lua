@@ -34,7 +34,8 @@ describe("an argument that a call leaves out", function()
   it("has the default that the function gives it, in whatever way", function()
     for _, body in ipairs { "b = b or 2 return a * b", "return a * (b or 2)", "if not b then b = 2 end return a * b",
       "if b == nil then b = 2 end b = b + 1 return a * b", "local k = b or a + 1 return a * k",
-      "return b and a / b or a",
+      "return b and a / b or a", "return a * (c or b or 2)", "return b and c and 2 or 3",
+      "if c or b then return a * (b or c or 2) end return a",
       "if nil ~= b and b > 0 then return a / b else return a end", "return a + (b == nil and 1 or b)",
       "if c ~= nil then b = c elseif not b then b = 3 end return a * b",
       "if a > 2 then local k = b or 4 return a * k end return a", "while b do a = a + b break end return a" } do
@@ -83,12 +84,14 @@ end
 
 local function statement()
   if math.random(3) == 1 then return ("if %s then z[i] = %s end"):format(element(), number(element)) end
+  if math.random(3) == 1 then return ("z[i] = f(x, %s) - f(y, %s, 3.0)"):format(subscript "i", subscript "i") end
   return ("z[i] = %s + %s"):format(number(element), number(element))
 end
 
 --- A function of vectors x, y and z, subscripts c and the matrices a and b.
 local function random_text()
   return ([[return function(x, y, z, c, a, b, n)
+  local function f(v, k, d) return v[k] or d or 0.25 end
   for i = 1, n do %s; %s end
   for i = 1, n do for j = 1, n - 1 do b[i][j] = %s + (a[i - 1] and a[i - 1][j] or 0.5) end end
 end]]):format(statement(), statement(), number(column))

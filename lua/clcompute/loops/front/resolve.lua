@@ -182,10 +182,13 @@ local function settled(self, parsed, f)
   return holds ~= nil and self:node("boolean", parsed, { value = holds }) or nil
 end
 
---- An `and` or `or` of what f makes of the left side and g of the right one, which may not be evaluated.
+--- An `and` or `or` of what f makes of the left side and g of the right one, which may not be evaluated. Where
+-- something is taken in place of nil, an `or nil` is nothing.
 local function joined(self, parsed, f, g)
   local value = settled(self, parsed, g)
   if value then return value end
+  local is_needless = parsed.op == "or" and g ~= resolve_expression and missing.is_nil(self, parsed.right)
+  if is_needless then return f(self, parsed.left) end
   local left = f(self, parsed.left)
   local right = self:evaluating(nil, nil, g, parsed.right)
   return self:node("binary", parsed, { op = parsed.op, left = left, right = right })
@@ -197,6 +200,7 @@ local resolve_optional
 local function resolve_condition(self, parsed)
   return self:deeper(parsed, function()
     if IS_JOINED[parsed.op] then return joined(self, parsed, resolve_condition, resolve_condition) end
+    if missing.is_nil(self, parsed) then return self:node("boolean", parsed, { value = false }) end
     return presence.condition(self, parsed) or resolve_expression(self, parsed)
   end)
 end
