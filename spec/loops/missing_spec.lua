@@ -78,7 +78,7 @@ local function column() return ("a[i][%s]"):format(subscript "j") end
 --- A number that has such an element in it, by a function of no arguments.
 local function number(one)
   local forms = { "(# or 1.5)", "(# or # or i)", "(# and 2.0 or 0.25)", "(not # and 0.5 or 2.0)",
-    "(i > 2 and # or 3.0)", "(# == nil and 0.5 or 4.0)", "(# ~= nil and # or 0.5)" }
+    "(# and # or 3.0)", "(# == nil and 0.5 or 4.0)", "(# ~= nil and # or 0.5)" }
   return (pick(forms):gsub("#", one))
 end
 
@@ -150,6 +150,15 @@ describe("a table that is asked for missing elements", function()
     local _, raised = pcall(compiled, { [0] = 7.0, 1.0, 2.0 }, { 0.0, 0.0 }, 2)
     assert.matches("'x': x has an element 0, and the function asks for elements beyond its ends", raised)
     assert.is_true(pcall(compiled, { 1.0, 2.0 }, { 0.0, 0.0 }, 2))
+  end)
+
+  it("has those that stand behind a condition of their own", function()
+    local f = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = i < n and x[i + 1] or 0.5 end end",
+      { force = true, device = helper.device() }))
+    local y = { 2.0, 2.0, 2.0 }
+    f({ 5.0, 6.0, 7.0 }, y, 3)
+    assert.same({ 6.0, 7.0, 0.5 }, y)
+    assert.matches("x%[5%] is needed", select(2, pcall(f, { 5.0, 6.0, 7.0 }, { 1.0, 1.0, 1.0, 1.0, 1.0 }, 5)))
   end)
 
   it("has a row where one of its elements is asked for", function()

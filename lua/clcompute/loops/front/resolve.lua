@@ -205,11 +205,21 @@ local function resolve_condition(self, parsed)
   end)
 end
 
---- The same of what an `or` follows, which is taken where there is no element.
+--- Whether a condition asks whether an element is there.
+local function asks(parsed)
+  if parsed.kind == "index" then return true end
+  if parsed.op == "not" then return asks(parsed.operand) end
+  if EQUALITIES[parsed.op] then return parsed.left.kind == "nil" or parsed.right.kind == "nil" end
+  return IS_JOINED[parsed.op] and (asks(parsed.left) or asks(parsed.right)) or false
+end
+
+--- The same of what an `or` follows, which is taken where there is no element. Behind another condition there is one:
+-- `i < n and x[i + 1] or 0` says itself where.
 function resolve_optional(self, parsed)
   return self:deeper(parsed, function()
-    if IS_JOINED[parsed.op] then
-      return joined(self, parsed, parsed.op == "and" and resolve_condition or resolve_optional, resolve_optional)
+    if parsed.op == "or" then return joined(self, parsed, resolve_optional, resolve_optional) end
+    if parsed.op == "and" then
+      return joined(self, parsed, resolve_condition, asks(parsed.left) and resolve_optional or resolve_expression)
     end
     return presence.value(self, parsed) or resolve_expression(self, parsed)
   end)
