@@ -171,9 +171,13 @@ local function vectorised(node)
   local units = node.parallel and math.abs(node.step) == 1 and affine.units(node.body, node.variable)
   if not units or units == 0 and not node.is_lane then return node end -- locals of a lane lie side by side too
   local body, common, is_plain = node.body, {}, not has_control(node.body)
-  if is_plain then body, common = hoist(body, node.variable) end
+  local vectors, operations
+  if is_plain then
+    body, common = hoist(body, node.variable)
+    vectors, operations = vector_counts.of(body)
+  end
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain,
-    vectors = is_plain and vector_counts.of(body) or nil })
+    vectors = vectors, operations = operations })
 end
 
 --- A loop that is cut where its condition changes, both parts as vectors; nil where it cannot be.

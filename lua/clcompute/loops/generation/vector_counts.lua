@@ -32,6 +32,7 @@ end
 --- The number of vectors.
 -- @tparam {table,...} body of a loop: locals and assignments
 -- @treturn integer
+-- @treturn integer the operations of a pass
 function vector_counts.of(body)
   local state, deepest = { count = 0, depth_of = {} }, 0
   for _, node in ipairs(body) do
@@ -39,8 +40,7 @@ function vector_counts.of(body)
     deepest = math.max(deepest, depth)
     state.depth_of[target.kind == "index" and lua_text.expression(target) or target.variable] = depth
   end
-  if deepest < LONG then return 1 end
-  return state.count <= MOST and 4 or 2
+  return deepest < LONG and 1 or state.count <= MOST and 4 or 2, state.count
 end
 
 return vector_counts

@@ -2,16 +2,19 @@
 
 --- Loops of processors whose passes are vectors and nothing else, in parts: as many vectors at a time as are worth it,
 -- then one, and a vector with a mask for what is left over. Left alone, LLVM does that one by one: 44 of 108 passes
--- took longer than the other 64.
+-- took longer than the other 64. Where a pass is a few operations, that is shorter than two more loops.
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 
 local vector_loops = {}
 
+local FEW_OPERATIONS = 8
+
 --- Whether a loop is one.
 -- @tparam table node a `for` node that is no loop without an end and whose passes are not counted
 function vector_loops.is_one(node)
   return node.is_independent and node.is_plain and node.step == 1 and not node.places
+    and (node.operations or 0) >= FEW_OPERATIONS
 end
 
 --- Prints a loop.

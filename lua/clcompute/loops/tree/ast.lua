@@ -149,6 +149,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
     { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },
     { "vectors", "integer?", "tiling", "of a plain one: how many it has at once" },
+    { "operations", "integer?", "tiling", "of a plain one: of a pass" },
     { "cut", "table?", "tiling", "two loops in its place: `before` and `from`, as generation/cutting has found them" },
     { "lanes", "table?", "masking", "of a loop without an end: what it is for all lanes of the loop around it" },
     { "places", "refs?", "tiling", "of strips of a lane: locals that need a place for each pass" },
