@@ -11,5 +11,6 @@ return {
     tiles = { vector = 1, rows = 1, columns = 1, lane = 1, block = 1, least = 1, small = 1, blocks = 64,
       passes = 1, jam = 1 } },
   { name = "short rounds", target = "cpu", tiles = { passes = 2, cache = 1, blocks = 1 } },
-  { name = "those of a GPU", target = "gpu", tiles = { rows = 2, columns = 2, group = 2 } },
+  { name = "those of a GPU", target = "gpu",
+    tiles = { rows = 2, columns = 2, group = 2, passes = 2, cache = 1, blocks = 1, together = 4, paired = 1 } },
 }
