@@ -99,6 +99,15 @@ local CHOLESKY = [[function(a, n)
   end
 end]]
 
+-- Columns that need the next one: pieces that shrink, and gaps, along the loop within.
+local COLUMNS = [[function(a, b, n)
+  for t = 3, n - 2 do
+    for j = 3, n - 2 do b[t][j] = b[t][j] / 2 + a[t + 2][j + 1] end
+    for i = t + 1, n do for j = t + 1, i do b[i][j] = b[i][j] - a[i][t] * a[j][t] * 0.01 end end
+    for j = 3, n - 2 do a[t][j] = a[t][j] / 2 + b[t][j] end
+  end
+end]]
+
 -- Two colours, of which each reads the other one: a loop of few passes in the one that goes in rounds.
 local RED_BLACK = [[function(a, n, steps)
   for t = 1, steps do for colour = 0, 1 do
@@ -198,6 +207,8 @@ describe("a loop goes in rounds", function()
     round = rounds_of(CHOLESKY, "gpu")
     assert.same({ true, 2 }, { round.is_front, round.at })
     assert.is_nil(rounds_of(CHOLESKY, "cpu"))
+    round = rounds_of(COLUMNS, "gpu")
+    assert.same({ 2, 1 }, { round.at, round.slope })
   end)
 
   it("on a GPU unless passes have loops of their own, or may fail", function()
@@ -279,6 +290,7 @@ helper.describe_each("a loop in rounds", function(device)
     end
     check_groups(FIELDS, device, matrix(33), matrix(33), matrix(33), 33, 5)
     check_groups(RED_BLACK, device, matrix(33), 33, 5)
+    for _, size in ipairs { 9, 23, 40 } do check_groups(COLUMNS, device, matrix(size), matrix(size), size) end
   end)
 
   it("is right in groups that have columns", function()

@@ -142,7 +142,7 @@ end
 --- The passes of a nest, shared by the work-items of a group; where the line is along the loop within, that has no
 -- more than the piece is wide.
 local function print_shared(nodes, place, order, output)
-  local inner = place.loop and place.loop == order[2] and "width" or nil
+  local inner = place.loop and place.loop == order[2] and "high - low + 1" or nil
   if #nodes == 1 and nodes[1].kind == "for" then return group_loops.print(nodes[1], output, c_statements, inner) end
   c_statements.block(output, "if (slice == 0) ", function()
     output.depth = output.depth - 1
