@@ -117,6 +117,29 @@ local RED_BLACK = [[function(a, n, steps)
   end end
 end]]
 
+-- Nests of a random loop over t, of matrices v and w.
+local NESTS = {
+  "for j = 3, n - 2 do v[t][j] = v[t][j] / 2 + w[t + 1][j - 1] end",
+  "for j = t + 1, n - 2 do v[t][j] = v[t][j] / 2 + w[t + 2][j + 1] end",
+  "for i = t + 1, n do for j = t + 1, n do v[i][j] = v[i][j] - w[i][t] * w[t][j] * 0.01 end end",
+  "for i = t + 1, n do for j = t + 1, i do v[i][j] = v[i][j] - w[i][t] * w[j][t] * 0.01 end end",
+  "for i = t + 1, n do v[i][t] = v[i][t] / 2 end",
+  "v[t][t] = v[t][t] * 0.5 + 1",
+  "for j = 3, n - 2 do for i = 3, n - 2 do v[i][j] = 0.2 * (w[i - 1][j] + w[i][j + 1]) end end",
+  "for i = 3, n - 2 do for j = 3, n - 2 do if w[i][j - 1] > 0.3 then v[i][j] = w[i + 2][j] * 0.5 end end end",
+}
+
+local function pick(list) return list[math.random(#list)] end
+
+local function random_loop()
+  local nests = {}
+  for i = 1, math.random(3) do
+    local others = { v = pick { "a", "b" }, w = pick { "a", "b" } }
+    nests[i] = pick(NESTS):gsub("%f[%w][vw]%f[%W]", others)
+  end
+  return ("function(a, b, n) for t = 3, n - 2 do %s end end"):format(table.concat(nests, "\n"))
+end
+
 describe("a loop goes in rounds", function()
   it("of pieces that shrink as little as neighbours are read", function()
     local round = rounds_of(JACOBI)
@@ -291,6 +314,26 @@ helper.describe_each("a loop in rounds", function(device)
     check_groups(FIELDS, device, matrix(33), matrix(33), matrix(33), 33, 5)
     check_groups(RED_BLACK, device, matrix(33), 33, 5)
     for _, size in ipairs { 9, 23, 40 } do check_groups(COLUMNS, device, matrix(size), matrix(size), size) end
+  end)
+
+  it("is right in groups at random", function()
+    local count = 0
+    for _ = 1, helper.long(400) or 12 do
+      local text, on_device = random_loop(), {}
+      local compiled <close> = assert(loops.compile(text, { device = device, target = "gpu", tiles = {
+        passes = math.random(2, 5), cache = pick { 1, 4096 }, blocks = 1, together = pick { 1, 8 }, paired = 1 } }))
+      local plan = explain.specialisation(compiled.state).plan
+      for i, kernel in ipairs(plan.kernels) do on_device[i] = not kernel.instead end
+      for _, size in ipairs { 5, 23 } do
+        local given = { matrix(size), matrix(size) }
+        local expected, buffers = copies.of(given), copies.in_buffers(given, device, "double")
+        assert(load("return " .. text))()(expected[1], expected[2], size)
+        assert(helper.call_with(on_device, compiled, buffers[1], buffers[2], size))
+        assert.is_true(copies.are_equal(expected, copies.read(buffers)), text)
+      end
+      count = count + math.min(#plan.rounds, 1)
+    end
+    assert.is_true(count > 0)
   end)
 
   it("is right in groups that have columns", function()
