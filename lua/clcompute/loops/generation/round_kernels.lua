@@ -77,8 +77,7 @@ local function new_round(part, nests, shape, list)
   return plans.part("round", { name = "round_" .. index, index = index, node = part.node, parts = part.body,
     nests = nests, reads = used.reads, writes = used.writes, scalars = used.scalars, places = shape.places,
     at = shape.at, is_front = shape.is_front, slope = shape.slope, steps = shape.steps, reach = shape.reach,
-    most = list.most,
-    bytes = table.concat(bytes, " + "), in_groups = list.is_wide })
+    most = list.most, bytes = table.concat(bytes, " + "), in_groups = list.is_wide })
 end
 
 --- The shape of a loop's rounds: on a GPU, where panels of columns are as good as those of rows, of either.

@@ -111,7 +111,7 @@ end
 
 local items_of
 
-local MEETING = 0.2 -- launches that a barrier of a group takes as long as
+local MEETING = 0.2 -- of a launch, a barrier of a group: as `meeting` beside `launch` in `runtime/costs`
 
 --- How many launches each nest of a loop has, if it goes in rounds that are as long as they may be: should they be
 -- shorter, the first call tells. In groups each pass ends with a barrier.
