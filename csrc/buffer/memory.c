@@ -331,7 +331,7 @@ static void drop_buffer(clc_Held *h) {
 
 void clc_holdbuffer(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Buffer *b,
                     cl_mem mem) {
-  if (r == NULL || b->mem == NULL) return;
+  if (r == NULL || r->is_unheld || b->mem == NULL) return;
   HeldBuffer *h = clc_hold(L, r, argument, sizeof *h, drop_buffer);
   h->buffer.device = r->device;
   h->buffer.previous = h->buffer.sharer = &h->buffer;

@@ -37,6 +37,7 @@ typedef struct clc_Recording {
   clc_Held *pending;        /* of the command that is being made */
   int depth;                /* levels of calls where it began */
   int prints;               /* one of its kernels does */
+  int is_unheld;            /* what its commands use belongs to who replays it */
 } clc_Recording;
 
 /* Between the two what is put into the device's queue is kept. Begin raises where a queue of the

@@ -48,7 +48,8 @@ static int record(lua_State *L, clc_Device *d, Sequence *s, int kernels) {
   return status;
 }
 
-static int device_record(lua_State *L) {
+/* Of the function and the device that are the arguments. */
+static Sequence *record_arguments(lua_State *L, int is_unheld) {
   clc_Device *d = clc_checkopen(L, 1);
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (d->context->executor->is_isolated)
@@ -63,6 +64,7 @@ static int device_record(lua_State *L) {
     luaL_error(L, "record: a recording does not hold another one of the same device");
   lua_settop(L, 2);
   Sequence *s = clc_newowned(L, &sequence_type, d, 0);
+  s->recording.is_unheld = is_unheld;
   lua_newtable(L);
   lua_pushvalue(L, -1);
   clc_setvalue(L, 3, KERNELS);
@@ -70,10 +72,15 @@ static int device_record(lua_State *L) {
   const int status = record(L, d, s, 4);
   if (status != LUA_OK) {
     clc_release(&s->h);
-    return lua_error(L);
+    lua_error(L);
   }
   if (s->h.released) luaL_error(L, "record: device is released");
   lua_settop(L, 3);
+  return s;
+}
+
+static int device_record(lua_State *L) {
+  record_arguments(L, 0);
   return 1;
 }
 
@@ -161,6 +168,55 @@ static int sequence_set(lua_State *L) {
   return 1;
 }
 
+/* --- for the library alone --------------------------------------------- */
+
+/* record_unheld(device, f) --> a sequence that keeps no memory alive: who replays it has all that
+ * it uses; its launches. Nothing where a queue of the device records already; false where none can.
+ */
+static int record_unheld(lua_State *L) {
+  const clc_Device *d = clc_checkopen(L, 1);
+  if (d->context->recording != NULL) return 0;
+  lua_pushboolean(L, 0);
+  if (d->context->executor->is_isolated) return 1;
+  lua_pop(L, 1);
+  const Sequence *s = record_arguments(L, 1);
+  lua_pushinteger(L, (lua_Integer)s->recording.launches);
+  return 2;
+}
+
+/* replay(sequence) --> whether it was queued; not while its device records */
+static int replay(lua_State *L) {
+  Sequence *s = check_sequence(L, 1);
+  const int is_free = s->recording.device->context->recording == NULL;
+  if (is_free) clc_replay(L, &s->recording, NULL);
+  lua_pushboolean(L, is_free);
+  return 1;
+}
+
+/* Whether a call may take one value for another: of the same type, no buffer that was released. A
+   0.0 may be -0.0. */
+static int is_same(lua_State *L, int a, int b) {
+  if (lua_isnil(L, a) || !lua_rawequal(L, a, b)) return 0;
+  if (lua_isuserdata(L, a)) return clc_testbuffer(L, a) != NULL;
+  if (lua_type(L, a) != LUA_TNUMBER) return 1;
+  if (lua_isinteger(L, a)) return lua_isinteger(L, b);
+  return !lua_isinteger(L, b) && lua_tonumber(L, a) != 0;
+}
+
+/* are_same(kept, given, n) --> whether the first n values of two lists are */
+static int are_same(lua_State *L) {
+  const lua_Integer n = luaL_checkinteger(L, 3);
+  int same = 1;
+  for (lua_Integer i = 1; i <= n && same; i++) {
+    lua_rawgeti(L, 1, i);
+    lua_rawgeti(L, 2, i);
+    same = is_same(L, 4, 5);
+    lua_settop(L, 3);
+  }
+  lua_pushboolean(L, same);
+  return 1;
+}
+
 /* --- the object -------------------------------------------------------- */
 
 /* Pushes the names of the launches, in order. */
@@ -205,8 +261,11 @@ void clc_opensequences(lua_State *L) {
   static const clc_Function of_device[] = {{"record", device_record, 1}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{"set", sequence_set, 3}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__call", sequence_call}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"record_unheld", record_unheld}, {"replay", replay}, {"are_same", are_same}, {NULL, NULL}};
   clc_opentype(L, &sequence_type, sequence_field, "launches device", sequence_show, methods,
                metamethods);
   clc_addrelease(L, &sequence_type);
   clc_addmethods(L, &clc_devicetype, of_device);
+  clc_addinternal(L, functions);
 }

@@ -376,6 +376,68 @@ describe("loops.compile", function()
     assert.matches("^spec/loops/decisions_spec.lua:%d+: %D", message)
   end)
 
+  describe("on a device of many work-items", function()
+    local wide = { force = true, tiles = helper.WIDE }
+
+    it("has the launches of a repeated call recorded, and queues them again", function()
+      local device = helper.device()
+      local compiled = assert(loops.compile([[function(a, b, n, steps)
+        for t = 1, steps do
+          for i = 2, n - 1 do b[i] = a[i - 1] + a[i + 1] end
+          for i = 2, n - 1 do a[i] = 0.25 * b[i] end
+        end
+      end]], wide))
+      local function expected(calls)
+        local list = { 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 }
+        for _ = 1, 3 * calls do
+          local sums = {}
+          for i = 2, 5 do sums[i] = list[i - 1] + list[i + 1] end
+          for i = 2, 5 do list[i] = 0.25 * sums[i] end
+        end
+        return list
+      end
+      local a, b = device:buffer({ 1, 2, 3, 4, 5, 6 }, "double"), device:zeros("double", 6)
+      compiled(a, b, 6, 3)
+      compiled(a, b, 6, 3)
+      local run = compiled.state.repetition
+      assert.same(run.spec.row.kernel == "items" and device.isolated, run.sequence == false)
+      run.kernels.launch = not device.isolated and error or run.kernels.launch
+      for _ = 3, 5 do compiled(a, b, 6, 3) end
+      assert.same(expected(5), a:read())
+      assert.equal(30, compiled:stats().launches)
+      compiled(a, b, 6, 3)
+      assert.equal(36, compiled:stats().launches)
+    end)
+
+    it("keeps no buffer alive, nor its memory, and takes no other one for it", function()
+      local device = helper.device()
+      local compiled = assert(loops.compile(scale, wide))
+      local kept = setmetatable({ device:buffer({ 1, 1, 1 }, "double") }, { __mode = "v" })
+      for _ = 1, 3 do compiled(kept[1], 3) end
+      assert.same({ 8.0, 8.0, 8.0 }, kept[1]:read())
+      collectgarbage()
+      collectgarbage()
+      assert.is_nil(kept[1])
+      local other = device:buffer({ 1, 1, 1 }, "double")
+      for _ = 1, 3 do compiled(other, 3) end
+      assert.same({ 8.0, 8.0, 8.0 }, other:read())
+      other:release()
+      helper.raises("argument #1 'a': the buffer is released", compiled, other, 3)
+    end)
+
+    it("makes the launches anew while the script records", function()
+      local device = helper.device()
+      if device.isolated then return end -- which records nothing
+      local compiled, a = assert(loops.compile(scale, wide)), device:buffer({ 1, 1, 1 }, "double")
+      for _ = 1, 3 do compiled(a, 3) end
+      local sequence = device:record(function() compiled(a, 3) end)
+      assert.same({ 8.0, 8.0, 8.0 }, a:read())
+      sequence(2)
+      compiled(a, 3)
+      assert.same({ 64.0, 64.0, 64.0 }, a:read())
+    end)
+  end)
+
   it("has a kernel where a zero of either type makes no difference", function()
     for operation, is_kernel in pairs { ["+ 1"] = true, ["- 1"] = true, ["* 2"] = true, ["// 2"] = true,
       ["* 0.5"] = true, ["* i"] = true, ["% 2"] = true, ["* -2"] = false, ["* n"] = false, ["% n"] = false,

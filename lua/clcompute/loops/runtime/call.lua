@@ -14,9 +14,8 @@ local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local lua_text = require("clcompute.loops.tree").lua_text
-local plans = require("clcompute.loops.tree").plan
+local repetition = require "clcompute.loops.runtime.repetition"
 local storage = require "clcompute.loops.runtime.storage"
-local tuning = require "clcompute.tuning"
 
 local call = {}
 
@@ -34,72 +33,6 @@ local function check_faults(spec, kernels, numbers)
     if nest.is_shared and kernels[i].progress then kernels[i].progress:fill(0) end
   end
   error(faults.describe(spec.sites[found[1]], found[2], spec.tree, numbers), 0)
-end
-
--- --- a call like the one before ------------------------------------------------------------
---
--- It needs no second look at its values, if all is on the device. What is remembered does not keep buffers alive.
-
-local WEAK_VALUES = { __mode = "v" }
-
---- Whether a plan, or a condition in it, has something to do in Lua.
-local function runs_in_lua(plan, on_device)
-  for _, part in ipairs(plan) do
-    local is_kernel, is_launched = part.kind == "kernel", on_device[part.index]
-    if part.kind == "lua" or part.kind == "if" and #part.reads > 0 then return true end
-    if is_kernel and (#part.nonzero > 0 or not is_launched and not part.instead) then return true end
-    for _, body in ipairs(is_launched and {} or plans.bodies(part)) do
-      if runs_in_lua(body, on_device) then return true end
-    end
-  end
-  return false
-end
-
---- Forgets the remembered call.
-local function forget(state)
-  local run = state.repetition
-  state.repetition = nil
-  if run then storage.let_go(run.arrays) end
-end
-
---- Remembers a call, if the next one like it would do nothing but launch kernels on the buffers that it is given; what
--- the call made for itself goes on with it.
--- @tparam table state of `clcompute.loops`
--- @tparam table values of the call
--- @tparam table arrays of `clcompute.loops.runtime.storage`, settled
--- @tparam table run `spec`, `numbers`, `kernels`, `on_device`, `record`
-local function remember(state, values, arrays, run)
-  if runs_in_lua(run.spec.plan, run.on_device) then return storage.let_go(arrays) end
-  for i in ipairs(run.spec.positions) do
-    if not arrays[i].buffer or arrays[i].is_own then return storage.let_go(arrays) end
-  end
-  for i in ipairs(run.spec.positions) do arrays[i].memory, arrays[i].buffer = nil, nil end
-  run.arrays, run.count, run.generation = arrays, #state.variables, tuning.generation()
-  run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK_VALUES)
-  state.repetition = run
-end
-
---- Whether two values are the same, of the same type; 0.0 may be -0.0, so it never is; nor is what is released.
-local function is_same(a, b)
-  if type(a) == "userdata" and arguments.is_released(a) then return false end
-  return a == b and a ~= nil and math.type(a) == math.type(b) and not (a == 0 and math.type(a) == "float")
-end
-
---- Runs a call if it is the remembered one.
--- @treturn boolean whether it was
-local function repeat_call(state, values)
-  local run = state.repetition
-  if not run or run.generation ~= tuning.generation() then return false end
-  for i = 1, run.count do
-    if not is_same(run.values[i], values[i]) then return false end
-  end
-  state.repetition = nil -- if a launch fails, it is not what it was
-  for i, position in ipairs(run.spec.positions) do run.arrays[i].memory = values[position] end
-  run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
-  check_faults(run.spec, run.kernels, run.numbers)
-  for i in ipairs(run.spec.positions) do run.arrays[i].memory = nil end
-  if decision.count(run.spec, run.record) then storage.let_go(run.arrays) else state.repetition = run end
-  return true
 end
 
 -- --- numbers of a call ---------------------------------------------------------------------
@@ -484,7 +417,7 @@ end
 -- @tparam table values of the parameters and captures
 -- @treturn ?table what it returns of the tables that it makes, by variable
 function call.run(state, values)
-  if repeat_call(state, values) then return end
+  if repetition.run(state, values, check_faults) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
   local spec, numbers, vast = affordable(state, taken, device)
@@ -510,14 +443,14 @@ function call.run(state, values)
     execute(state, spec, numbers, arrays, kernels, verdict.on_device)
   end
   state.latest.buffers_in_lua = buffers_in_lua(arrays)
-  forget(state)
+  repetition.forget(state)
   local made = made_of(state, spec, arrays)
   if is_timed or decision.count(spec, verdict.run) or made then
     storage.let_go(arrays)
     return made
   end
-  remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
-    on_device = verdict.on_device, record = verdict.run })
+  repetition.remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
+    on_device = verdict.on_device, record = verdict.run, device = device })
 end
 
 return call
