@@ -10,6 +10,9 @@
 --     for each slice of k
 --       copy a[rows of the group][slice] and b[slice][columns of the group]; barrier
 --       for k in the slice do ... end; barrier
+--
+-- Where the loop begins or ends with the row, slices are of all passes that a row of the group has; of a slice that not
+-- all rows have as a whole, each takes its own.
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -57,18 +60,20 @@ local function side_of(tile, loop, node)
   if is_unit or affine.stride(node, loop.variable) == 1 then return side, is_unit end
 end
 
---- Adds the slices that a loop reads, and notes for each such index which one it is in.
+--- Adds the slices that a loop reads, and notes for each such index which one it is in. Loops come one after the other,
+-- so they have the same memory.
 local function add_slices(slices, tile, loop, is_written, size)
   local by_text, list = {}, {}
   local function visit(node)
     if node.kind ~= "index" or is_written[node.array] then return end
     local text, side, is_unit = lua_text.expression(node), side_of(tile, loop, node)
     if side and not by_text[text] then
-      slices.count = slices.count + 1
+      local number = #list + 1
       local extent = size.group * (side == tile.rows and size.rows_at_once or size.columns_at_once)
-      by_text[text] = { node = node, side = side, is_unit = is_unit, extent = extent,
-        pitch = is_unit and extent or extent + PADDING, id = ("%s_slice%d"):format(node.array.id, slices.count) }
-      list[#list + 1] = by_text[text]
+      by_text[text] = { node = node, side = side, is_of_rows = side == tile.rows, is_unit = is_unit, extent = extent,
+        pitch = is_unit and extent or extent + PADDING, id = ("slice%d"):format(number) }
+      list[number] = by_text[text]
+      slices.elements[number] = math.max(slices.elements[number] or 0, size.depth * by_text[text].pitch)
     end
     slices.of[node] = by_text[text]
   end
@@ -76,12 +81,44 @@ local function add_slices(slices, tile, loop, is_written, size)
   slices.by_loop[loop] = #list > 0 and list or nil
 end
 
-local function bytes_of(slices, depth, real)
+local function bytes_of(slices, real)
   local elements = 0
-  for _, list in pairs(slices.by_loop) do
-    for _, slice in ipairs(list) do elements = elements + depth * slice.pitch end
-  end
+  for _, count in ipairs(slices.elements) do elements = elements + count end
   return elements * SIZE[real]
+end
+
+--- Whether one bound of a loop, and not both, goes with the row: then a row has all passes that any row has.
+-- @tparam table tile
+-- @tparam table loop its columns, or a loop within
+function local_slices.is_slanted(tile, loop)
+  return walk.mentions(loop.from, tile.rows.variable) ~= walk.mentions(loop.to, tile.rows.variable)
+end
+
+--- Whether what a loop in a tile reads is there in all rows and columns that there are: what the tile writes is touched
+-- in sums alone, which are guarded; where not all rows have the same columns, all else is in slices.
+local function reads_what_is_there(tile, slices, loop, is_even)
+  local is_written, is_sum = walk.set(walk.uses(tile.body).writes), {}
+  for _, accumulator in ipairs(tile.accumulators) do is_sum[accumulator.array] = true end
+  return not walk.find(loop.body, function(node)
+    if node.kind ~= "index" or is_sum[node.array] then return false end
+    local is_placed = mentions(node, tile.rows.variable) or mentions(node, tile.columns.variable)
+    return is_written[node.array] or is_placed and not slices.of[node] and not is_even
+  end)
+end
+
+--- Whether a group may compute what it has of the nearest rows and columns where its own are not all there.
+local function may_clamp(tile, slices)
+  local rows, columns = tile.rows, tile.columns
+  local is_even = not walk.is_bounded_by(columns, rows.variable)
+  if walk.is_bounded_by(rows, columns.variable) or not is_even and not local_slices.is_slanted(tile, columns) then
+    return false
+  end
+  for _, loop in ipairs(tile.loops) do
+    local goes_with_row = walk.is_bounded_by(loop, rows.variable)
+    if goes_with_row and not (is_even and slices.slanted[loop] and slices.by_loop[loop]) then return false end
+    if not reads_what_is_there(tile, slices, loop, is_even) then return false end
+  end
+  return true
 end
 
 --- The slices of a nest.
@@ -89,16 +126,23 @@ end
 -- @tparam table size of `clcompute.loops.generation.tiling`, of the class "wide"
 -- @string real the type of floats in C
 -- @tparam integer memory bytes of local memory
--- @treturn ?table `depth`, the passes of a slice; `items`, work-items of a group; `by_loop`, lists by loop; `of`, the
--- slice of an index; nil where there are none, or there is no room for them
+-- @treturn ?table `depth`, the passes of a slice; `items` and `rows` of a group; `by_loop`, lists by loop; `of`, the
+-- slice of an index; `slanted`, the loops of which a bound goes with the row, as keys; `elements`, how many each place
+-- in memory has; `may_clamp`: groups at an edge take slices, too; nil where there are none, or no room for them
 function local_slices.of(tile, size, real, memory)
   if size.depth == 1 or size.group == 1 then return nil end
-  local slices = { depth = size.depth, items = size.group * size.group, by_loop = {}, of = {}, count = 0 }
+  local slices = { depth = size.depth, items = size.group * size.group, rows = size.group * size.rows_at_once,
+    by_loop = {}, of = {}, slanted = {}, elements = {} }
   local is_written = walk.set(walk.uses(tile.body).writes)
   for _, loop in ipairs(tile.loops) do
-    if not walk.is_bounded_by(loop, tile.rows.variable) then add_slices(slices, tile, loop, is_written, size) end
+    slices.slanted[loop] = local_slices.is_slanted(tile, loop) or nil
+    if slices.slanted[loop] or not walk.is_bounded_by(loop, tile.rows.variable) then
+      add_slices(slices, tile, loop, is_written, size)
+    end
   end
-  return slices.count > 0 and bytes_of(slices, size.depth, real) <= memory and slices or nil
+  if #slices.elements == 0 or bytes_of(slices, real) > memory then return nil end
+  slices.may_clamp = may_clamp(tile, slices)
+  return slices
 end
 
 --- The slices as words: "16 passes of k of a, b".
@@ -131,11 +175,8 @@ function local_slices.declare(slices, tile, size, output)
   place(tile.rows, 1, size.group * size.rows_at_once, (" * %d"):format(size.rows_at_once))
   place(tile.columns, 0, size.group * size.columns_at_once, "")
   add(output, ("const int item = (int)get_local_id(1) * %d + (int)get_local_id(0);"):format(size.group))
-  for _, loop in ipairs(tile.loops) do
-    for _, slice in ipairs(slices.by_loop[loop] or {}) do
-      add(output, ("local %s %s[%d] __attribute__((aligned(16)));"):format(output.context.real, slice.id,
-        slices.depth * slice.pitch), slice.node)
-    end
+  for i, count in ipairs(slices.elements) do
+    add(output, ("local %s slice%d[%d] __attribute__((aligned(16)));"):format(output.context.real, i, count))
   end
 end
 
@@ -147,8 +188,25 @@ function local_slices.element(slices, tile, node)
     slice.side == tile.rows and "r" or ("c * %d"):format(tile.distance))
 end
 
+--- The condition that a pass of a loop is one of the row at hand.
+function local_slices.is_pass(loop, context)
+  local id = loop.variable.id
+  return ("%s <= %s && %s <= %s"):format(c_expression.plain(loop.from, context), id, id,
+    c_expression.plain(loop.to, context))
+end
+
+--- The element that a slice has at a pass and a place; what no row reads is not read.
+local function copied(slices, slice, loop, bounds, context)
+  local element, id, conditions = c_expression.element(slice.node, context), loop.variable.id, {}
+  if slices.slanted[loop] then
+    conditions[1] = slice.is_of_rows and local_slices.is_pass(loop, context) or ("%s <= %s_last"):format(id, id)
+  end
+  conditions[#conditions + 1] = slice.is_of_rows and bounds.is_row or nil
+  return #conditions == 0 and element or ("%s ? %s : 0"):format(table.concat(conditions, " && "), element)
+end
+
 --- The copy of a slice by the group: neighbours copy neighbours.
-local function print_copy(slices, slice, loop, output)
+local function print_copy(slices, slice, loop, bounds, output)
   local inner, count = slice.is_unit and slice.extent or slices.depth, slices.depth * slice.extent
   local along, across = ("at %% %d"):format(inner), ("at / %d"):format(inner)
   local side, id = slice.side.variable.id, loop.variable.id
@@ -156,34 +214,75 @@ local function print_copy(slices, slice, loop, output)
     add(output, ("const int at = turn * %d + item, pass = %s, place = %s;"):format(slices.items,
       slice.is_unit and across or along, slice.is_unit and along or across))
     if count % slices.items ~= 0 then add(output, ("if (at >= %d) break;"):format(count)) end
-    add(output, ("const long %s = %s_slice + pass, %s = %s_group + place;"):format(id, id, side, side))
+    local place = side .. "_group + place"
+    add(output, ("const long %s = %s_slice + pass, %s = %s;"):format(id, id, side,
+      bounds.clamped and bounds.clamped(slice.side, place) or place))
     add(output, ("%s[pass * %d + place] = %s;"):format(slice.id, slice.pitch,
-      c_expression.element(slice.node, output.context)))
+      copied(slices, slice, loop, bounds, output.context)))
   end)
+end
+
+--- Prints the copies of all slices of a loop, and what is done with them between the barriers.
+local function print_slice(slices, loop, bounds, output, print_passes)
+  for _, slice in ipairs(slices.by_loop[loop]) do print_copy(slices, slice, loop, bounds, output) end
+  add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
+  print_passes()
+  add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
+end
+
+--- Prints the passes of a slice.
+local function print_passes_of(slices, loop, output, print_pass, is_guarded)
+  local id = loop.variable.id
+  block(output, ("for (int pass = 0; pass < %d; pass++) "):format(slices.depth), function()
+    add(output, ("const long %s = %s_slice + pass;"):format(id, id))
+    print_pass(true, is_guarded)
+  end)
+end
+
+--- Prints where the slices of a loop begin, and where its passes end.
+local function print_ends(loop, bounds, output)
+  add(output, ("long %s_slice = %s;"):format(loop.variable.id, bounds.from))
+  add(output, ("const long %s_last = %s;"):format(loop.variable.id, bounds.to))
+end
+
+--- Prints a loop by slices, of which the last one may have fewer passes.
+local function print_slanted(slices, loop, bounds, output, print_pass)
+  local id, depth = loop.variable.id, slices.depth
+  print_ends(loop, bounds, output)
+  block(output, ("for (; %s_slice <= %s_last; %s_slice += %d) "):format(id, id, id, depth), function()
+    print_slice(slices, loop, bounds, output, function()
+      local is_whole = ("%s <= %s_slice && %s_slice + %d <= %s"):format(bounds.all_from, id, id, depth - 1,
+        bounds.all_to)
+      block(output, ("if (%s) "):format(is_whole), function()
+        print_passes_of(slices, loop, output, print_pass, false)
+      end)
+      block(output, "else ", function() print_passes_of(slices, loop, output, print_pass, true) end)
+    end)
+  end, loop)
 end
 
 --- Prints a loop by slices.
 -- @tparam table slices
 -- @tparam table loop
--- @tparam table bounds `from` and `to`, texts
+-- @tparam table bounds `from` and `to`, texts; of a slanted loop those of all passes that a row of the group has, and
+-- `all_from` and `all_to`, of those that all rows have; where the group may leave the tile's loops `clamped`, which
+-- makes the text of a place in a loop one that is there, and `is_row`, the condition that a row has columns, if not all
+-- have
 -- @tparam table output
--- @tparam function print_pass of whether it is one of a slice; in one `pass` is its number
+-- @tparam function print_pass of whether it is one of a slice, and of whether rows may be without it; in a slice `pass`
+-- is its number
 function local_slices.print_loop(slices, loop, bounds, output, print_pass)
   local id, depth = loop.variable.id, slices.depth
-  add(output, ("long %s_slice = %s;"):format(id, bounds.from))
-  add(output, ("const long %s_last = %s;"):format(id, bounds.to))
+  if slices.slanted[loop] then return print_slanted(slices, loop, bounds, output, print_pass) end
+  print_ends(loop, bounds, output)
   block(output, ("for (; %s_slice <= %s_last - %d; %s_slice += %d) "):format(id, id, depth - 1, id, depth), function()
-    for _, slice in ipairs(slices.by_loop[loop]) do print_copy(slices, slice, loop, output) end
-    add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
-    block(output, ("for (int pass = 0; pass < %d; pass++) "):format(depth), function()
-      add(output, ("const long %s = %s_slice + pass;"):format(id, id))
-      print_pass(true)
+    print_slice(slices, loop, bounds, output, function()
+      print_passes_of(slices, loop, output, print_pass, false)
     end)
-    add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
   end, loop)
   add(output, "// less than a slice")
   block(output, ("for (long %s = %s_slice; %s <= %s_last; %s++) "):format(id, id, id, id, id), function()
-    print_pass(false)
+    print_pass(false, false)
   end)
 end
 

@@ -196,13 +196,70 @@ local function statement_text(tile, node, context)
   return store_text(tile, value, c_expression.element(target, context))
 end
 
+--- The text of a place in a loop that a clamped tile may leave: the nearest one that there is.
+function register_tile.clamped(node, place)
+  return ("clamp(%s, %s_low, %s_high)"):format(place, node.variable.id, node.variable.id)
+end
+
+--- Where a macro's row or column is, as far as it is there or not.
+local function raw_place(tile, node)
+  return node.variable.id .. "_base + " .. (node == tile.rows and "r" or ("c * %d"):format(tile.distance))
+end
+
 --- The place of a vector: the variables of its row and column.
 local function place_text(tile)
-  local id = tile.rows.variable.id
-  local text = ("const long %s = %s_base + r;"):format(id, id)
-  if not tile.columns then return text end
-  id = tile.columns.variable.id
-  return ("%s const long %s = %s_base + c * %d;"):format(text, id, id, tile.distance)
+  local texts = {}
+  for i, node in ipairs { tile.rows, tile.columns } do
+    local place = raw_place(tile, node)
+    texts[i] = ("const long %s = %s;"):format(node.variable.id,
+      tile.is_clamped and register_tile.clamped(node, place) or place)
+  end
+  return table.concat(texts, " ")
+end
+
+--- The condition that a row has a pass of one of some loops.
+local function has_passes(loops, context)
+  local texts = {}
+  for i, loop in ipairs(loops) do
+    texts[i] = ("%s <= %s"):format(c_expression.plain(loop.from, context), c_expression.plain(loop.to, context))
+  end
+  return ("(%s)"):format(table.concat(texts, " || "))
+end
+
+--- A context in which rows and columns are called by their places, which may not be there.
+local function raw_context(tile, context)
+  local names = setmetatable({}, { __index = context.names })
+  for _, node in ipairs { tile.rows, tile.columns } do
+    names[node.variable] = ("(%s)"):format(raw_place(tile, node))
+  end
+  return setmetatable({ names = names }, { __index = context })
+end
+
+--- The conditions that the vector of a clamped tile is there, and a context for more of them. Behind the loops they are
+-- in other words than before: what both sides of a barrier ask, POCL 3.1 keeps as a bit, in too little memory.
+local function is_vector(tile, context, is_behind)
+  local columns, conditions = tile.columns, {}
+  local own = is_behind and raw_context(tile, context) or context
+  for i, node in ipairs { tile.rows, columns } do
+    local id, raw = node.variable.id, raw_place(tile, node)
+    conditions[i] = is_behind and ("%s_low <= %s && %s <= %s_high"):format(id, raw, raw, id)
+      or ("%s == %s"):format(id, raw)
+  end
+  if walk.is_bounded_by(columns, tile.rows.variable) then
+    local id = c_expression.name(columns.variable, own)
+    conditions[3] = ("%s <= %s && %s <= %s"):format(c_expression.plain(columns.from, own), id, id,
+      c_expression.plain(columns.to, own))
+  end
+  return conditions, own
+end
+
+--- The place of a vector, and in a clamped tile the condition that it is there; if `loops` are given, that the row has
+-- a pass of one of them.
+local function place_if_there(tile, context, is_behind, loops)
+  if not tile.is_clamped then return place_text(tile) end
+  local conditions, own = is_vector(tile, context, is_behind)
+  conditions[#conditions + 1] = loops and has_passes(loops, own)
+  return ("%s if (%s)"):format(place_text(tile), table.concat(conditions, " && "))
 end
 
 --- Defines what is done for row r and column c of a tile; returns the macro's name.
@@ -214,10 +271,17 @@ local function define(text, output)
   return name
 end
 
---- Defines a statement.
-local function define_statement(tile, node, output, slices)
+--- Defines a statement of a loop within, under a condition if there is one.
+local function define_statement(tile, node, output, slices, condition)
   local text = statement_text(tile, node, vector_context(tile, output.context, slices))
+  if condition then text = ("if (%s) %s"):format(condition, text) end
   return define(("{ %s %s }"):format(place_text(tile), text), output)
+end
+
+--- Defines a statement before such loops, or behind them.
+local function define_outer(tile, node, output, is_behind)
+  local text = statement_text(tile, node, vector_context(tile, output.context))
+  return define(("{ %s %s }"):format(place_if_there(tile, output.context, is_behind), text), output)
 end
 
 --- A macro for all vectors, or for the vectors of a row.
@@ -244,18 +308,50 @@ local function print_loop(tile, loop, names, from, to, row, output)
   end, loop)
 end
 
---- A loop by slices in local memory; `names` are the macros for what is left of them.
-local function print_sliced(tile, loop, names, bounds, output)
-  local in_slice = {}
-  for i, node in ipairs(loop.body) do in_slice[i] = define_statement(tile, node, output, tile.slices) end
-  local_slices.print_loop(tile.slices, loop, bounds, output, function(is_slice)
-    for i, node in ipairs(loop.body) do print_vectors(tile, (is_slice and in_slice or names)[i], output, node) end
+--- The condition that a row of a clamped tile has columns; nil where all have.
+local function is_row(tile, context)
+  local is_needed = tile.is_clamped and walk.is_bounded_by(tile.columns, tile.rows.variable)
+  return is_needed and has_passes({ tile.columns }, context) or nil
+end
+
+--- Where a loop that is in slices begins and ends; of a slanted one in all rows of the group together, and in each.
+local function bounds_of_group(tile, loop, context)
+  local id, last = tile.rows.variable.id .. "_group", tile.slices.rows - 1
+  local rows = { id, ("%s + %d"):format(id, last) }
+  for i, place in ipairs(tile.is_clamped and rows or {}) do rows[i] = register_tile.clamped(tile.rows, place) end
+  local function at(bound, i)
+    local names = setmetatable({ [tile.rows.variable] = ("(%s)"):format(rows[i]) }, { __index = context.names })
+    return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
+  end
+  local function either(name, bound)
+    local one, other = at(bound, 1), at(bound, 2)
+    return one == other and one or extremum(name, one, other, context)
+  end
+  return { from = either("min_int", loop.from), to = either("max_int", loop.to),
+    all_from = either("max_int", loop.from), all_to = either("min_int", loop.to),
+    clamped = tile.is_clamped and register_tile.clamped, is_row = is_row(tile, context) }
+end
+
+--- A loop by slices in local memory.
+local function print_sliced(tile, loop, output)
+  local slices, is_slanted = tile.slices, tile.slices.slanted[loop]
+  local in_slice, other = {}, {} -- what is no slice, or what a row may be without
+  local condition = is_slanted and local_slices.is_pass(loop, output.context) or is_row(tile, output.context)
+  for i, node in ipairs(loop.body) do
+    in_slice[i] = define_statement(tile, node, output, slices)
+    other[i] = define_statement(tile, node, output, is_slanted and slices, condition)
+  end
+  local bounds = bounds_of_group(tile, loop, output.context)
+  local_slices.print_loop(slices, loop, bounds, output, function(is_slice, is_guarded)
+    local names = is_slice and not is_guarded and in_slice or other
+    for i, node in ipairs(loop.body) do print_vectors(tile, names[i], output, node) end
   end)
 end
 
 --- A loop whose bounds are the same in all rows, or those of its passes that all rows have, with what single rows have
 -- beyond them before and after.
 local function print_inner(tile, loop, output)
+  if tile.slices and tile.slices.by_loop[loop] then return print_sliced(tile, loop, output) end
   local context, last, id, names = output.context, tile.row_count - 1, loop.variable.id, {}
   for i, node in ipairs(loop.body) do names[i] = define_statement(tile, node, output) end
   local function from(row) return register_tile.bound_in(tile, loop.from, row, context) end
@@ -263,9 +359,6 @@ local function print_inner(tile, loop, output)
   if tile.panels then
     local first, final = panels.ends(tile, context)
     return print_loop(tile, loop, names, first, final, nil, output)
-  end
-  if tile.slices and tile.slices.by_loop[loop] then
-    return print_sliced(tile, loop, names, { from = from(0), to = to(0) }, output)
   end
   local has_head = walk.mentions(loop.from, tile.rows.variable)
   local has_tail = walk.mentions(loop.to, tile.rows.variable)
@@ -286,21 +379,23 @@ end
 
 -- --- a tile ----------------------------------------------------------------------------------
 
---- The variables of a tile.
+--- The variables of a tile; in a clamped one those of what is not there have a value, too.
 local function print_declarations(tile, output)
   local function declare(id)
-    print_vectors(tile, define(("%s %s;"):format(vector_type(tile), register_name(id)), output), output)
+    local text = ("%s %s%s;"):format(vector_type(tile), register_name(id), tile.is_clamped and " = 0" or "")
+    print_vectors(tile, define(text, output), output)
   end
   for _, variable in ipairs(tile.locals) do declare(variable.id) end
   for _, accumulator in ipairs(tile.accumulators) do declare(accumulator.id) end
 end
 
 --- The elements of each vector that stay in registers: into them, or back.
-local function print_elements(tile, output, transfer)
+local function print_elements(tile, output, is_behind, transfer)
   for _, accumulator in ipairs(tile.accumulators) do
     local element = c_expression.element(accumulator.node, output.context)
     local text = transfer(accumulator, register_name(accumulator.id), element)
-    if text then print_vectors(tile, define(("{ %s %s }"):format(place_text(tile), text), output), output) end
+    local place = text and place_if_there(tile, output.context, is_behind, accumulator.slanted)
+    if text then print_vectors(tile, define(("{ %s %s }"):format(place, text), output), output) end
   end
 end
 
@@ -310,17 +405,19 @@ end
 function register_tile.print(tile, output)
   if tile.panels then panels.print(tile, output) end
   print_declarations(tile, output)
-  print_elements(tile, output, function(accumulator, register, element)
+  local is_behind = false
+  print_elements(tile, output, is_behind, function(accumulator, register, element)
     return accumulator.is_loaded and ("%s = %s;"):format(register, load_text(tile, element)) or nil
   end)
   for _, node in ipairs(tile.body) do
     if node.kind == "for" then
       c_statements.block(output, "", function() print_inner(tile, node, output) end)
+      is_behind = true
     else
-      print_vectors(tile, define_statement(tile, node, output), output, node)
+      print_vectors(tile, define_outer(tile, node, output, is_behind), output, node)
     end
   end
-  print_elements(tile, output, function(_, register, element) return store_text(tile, register, element) end)
+  print_elements(tile, output, is_behind, function(_, register, element) return store_text(tile, register, element) end)
 end
 
 -- --- the tile's sizes ------------------------------------------------------------------------
@@ -345,20 +442,28 @@ function register_tile.sized(tiles, context)
   return tile
 end
 
+--- The sizes of tiles in registers that a nest's kernels have.
+local function sizes_of(nest)
+  local tiles = nest.tiles
+  if not tiles or not tiles.registers then return {} end
+  return { tiles.size, tiles.small and tiles.small.size }
+end
+
 --- The macros that do something for each vector of a row, and of a tile, for all shapes that kernels have.
 function register_tile.head(nests)
   local texts, is_there = {}, {}
+  local function add_shape(size)
+    local shape = ("%dx%d"):format(size.rows_at_once, size.columns_at_once)
+    if is_there[shape] then return end
+    is_there[shape] = true
+    local columns, rows = {}, {}
+    for column = 0, size.columns_at_once - 1 do columns[#columns + 1] = ("F(r, %d)"):format(column) end
+    for row = 0, size.rows_at_once - 1 do rows[#rows + 1] = ("ROW_%s(F, %d)"):format(shape, row) end
+    texts[#texts + 1] = ("#define ROW_%s(F, r) %s\n"):format(shape, table.concat(columns, " "))
+    texts[#texts + 1] = ("#define TILE_%s(F) %s\n"):format(shape, table.concat(rows, " "))
+  end
   for _, nest in ipairs(nests) do
-    local size = nest.tiles and nest.tiles.registers and nest.tiles.size
-    local shape = size and ("%dx%d"):format(size.rows_at_once, size.columns_at_once)
-    if size and not is_there[shape] then
-      is_there[shape] = true
-      local columns, rows = {}, {}
-      for column = 0, size.columns_at_once - 1 do columns[#columns + 1] = ("F(r, %d)"):format(column) end
-      for row = 0, size.rows_at_once - 1 do rows[#rows + 1] = ("ROW_%s(F, %d)"):format(shape, row) end
-      texts[#texts + 1] = ("#define ROW_%s(F, r) %s\n"):format(shape, table.concat(columns, " "))
-      texts[#texts + 1] = ("#define TILE_%s(F) %s\n"):format(shape, table.concat(rows, " "))
-    end
+    for _, size in ipairs(sizes_of(nest)) do add_shape(size) end
   end
   return table.concat(texts)
 end

@@ -16,10 +16,10 @@ local tile_kernels = {}
 local add, bound_in, extremum = c_statements.add, register_tile.bound_in, c_expression.extremum
 
 --- The conditions under which the loops of a tile have passes in all its rows. Where one has none, Lua may not touch
--- the elements that stay in registers.
-local function add_passes(tile, texts, context)
+-- the elements that stay in registers; `passed_over` are loops of which that is no matter.
+local function add_passes(tile, texts, context, passed_over)
   for _, loop in ipairs(#tile.accumulators > 0 and tile.loops or {}) do
-    for _, row in ipairs { 0, tile.row_count - 1 } do
+    for _, row in ipairs(passed_over and passed_over[loop] and {} or { 0, tile.row_count - 1 }) do
       texts[#texts + 1] = ("%s <= %s"):format(bound_in(tile, loop.from, row, context),
         bound_in(tile, loop.to, row, context))
     end
@@ -184,8 +184,70 @@ local function group_of(tile, group)
     { __index = tile })
 end
 
---- Prints the tile of one work-item: by slices in local memory where the group's tiles are all whole.
--- @tparam table tiles of `clcompute.loops.generation.tiling`, `is_wide`
+-- A group whose tiles are not all there takes slices, too: it computes what it has of the nearest rows and columns, and
+-- stores what is there.
+
+--- The bounds of rows and columns, whatever the row is.
+local function print_limits(tile, output)
+  local context, rows, columns = output.context, tile.rows, tile.columns
+  local id = rows.variable.id
+  add(output, ("const long %s_low = %s, %s_high = %s;"):format(id, c_expression.plain(rows.from, context), id,
+    c_expression.plain(rows.to, context)))
+  local function either(name, bound)
+    if not walk.mentions(bound, rows.variable) then return c_expression.plain(bound, context) end
+    local texts = {}
+    for i, place in ipairs { id .. "_low", id .. "_high" } do
+      local names = setmetatable({ [rows.variable] = place }, { __index = context.names })
+      texts[i] = c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
+    end
+    return extremum(name, texts[1], texts[2], context)
+  end
+  add(output, ("const long %s_low = %s, %s_high = %s;"):format(columns.variable.id, either("min_int", columns.from),
+    columns.variable.id, either("max_int", columns.to)))
+end
+
+--- The conditions under which a clamped group has something to do.
+local function conditions_of_clamped(tile, group, context)
+  local rows, columns = tile.rows.variable.id, tile.columns.variable.id
+  local all, conditions = group_of(tile, group), { ("%s_low <= %s_high"):format(rows, rows),
+    ("%s_low <= %s_high"):format(columns, columns), ("%s_group <= %s_high"):format(rows, rows) }
+  local function add_either(form, name, bound, place)
+    local texts = {}
+    for i, row in ipairs { 0, all.row_count - 1 } do texts[i] = bound_in(all, bound, row, context) end
+    local text = texts[1] == texts[2] and texts[1] or extremum(name, texts[1], texts[2], context)
+    conditions[#conditions + 1] = form:format(text, place)
+  end
+  add_either("%s <= %s", "min_int", tile.columns.from, ("%s_group + %d"):format(columns, all.last_column))
+  add_either("%s >= %s", "max_int", tile.columns.to, columns .. "_group")
+  add_passes(tile, conditions, context, tile.slices.slanted)
+  return conditions
+end
+
+--- The slanted loops that touch an accumulator's element, where nothing else does; nil where all rows touch it.
+local function slanted_loops(tile, accumulator)
+  local list = {}
+  for _, node in ipairs(tile.body) do
+    if walk.find({ node }, function(part) return part.kind == "index" and part.array == accumulator.array end) then
+      if not tile.slices.slanted[node] then return nil end
+      list[#list + 1] = node
+    end
+  end
+  return list
+end
+
+--- Prints the tile of one work-item by slices, wherever its group is: POCL 3.1 wants barriers in one place.
+local function print_clamped(tile, tiles, output)
+  local context, clamped = output.context, setmetatable({ is_clamped = true }, { __index = tile })
+  for _, accumulator in ipairs(tile.accumulators) do accumulator.slanted = slanted_loops(tile, accumulator) end
+  print_limits(tile, output)
+  print_either(clamped, conditions_of_clamped(tile, tiles.size.group, context), output, function()
+    print_rest(tile, tiles.body, output)
+  end)
+end
+
+--- Prints the tile of one work-item: by slices in local memory where the group's tiles are all whole, or may be
+-- clamped.
+-- @tparam table tiles of `clcompute.loops.generation.tiling`, `is_wide`, or their `small` ones
 -- @tparam table output
 local function print_item(tiles, output)
   local context, tile = output.context, register_tile.sized(tiles, output.context)
@@ -195,8 +257,17 @@ local function print_item(tiles, output)
   print_item_place(tile, tiles.order, output)
   if not tiles.slices then return print_own() end
   local_slices.declare(tiles.slices, tile, tiles.size, output)
-  print_either(setmetatable({ slices = tiles.slices }, { __index = tile }),
-    conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
+  local sliced = setmetatable({ slices = tiles.slices }, { __index = tile })
+  if tiles.slices.may_clamp then return print_clamped(sliced, tiles, output) end
+  print_either(sliced, conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
+end
+
+--- Prints the kernel of small tiles, of the same parameters.
+-- @tparam table nest whose `tiles` have `small` ones
+-- @tparam table output
+function tile_kernels.print_small(nest, output)
+  output.depth = 1
+  print_item(setmetatable(nest.tiles.small, { __index = nest.tiles }), output)
 end
 
 --- Prints the kernel of a work-item a pass, of the same parameters.

@@ -14,6 +14,7 @@ local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
 local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
+local options = require "clcompute.base.options"
 local masking = require "clcompute.loops.generation.masking"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
@@ -412,6 +413,18 @@ function tiling.of_pipeline(node, scop, row)
   return pipelining.of(node, scop, function(class) return sizes_of(class, row) end)
 end
 
+--- Tiles of a quarter of the passes for a nest of few, with slices that take as much memory. nil where there are none:
+-- then each pass of such a nest has a work-item.
+local function small_of(tiles, real, memory)
+  local size, slices = tiles.size, tiles.slices
+  local is_large = math.min(size.rows_at_once, size.columns_at_once) > 1
+  if not slices or not slices.may_clamp or size.few == 0 or not is_large then return nil end
+  local small = options.merge(size, { depth = 2 * size.depth, rows_at_once = size.rows_at_once // 2,
+    columns_at_once = size.columns_at_once // 2 })
+  local own = local_slices.of(tiles.registers, small, real, memory)
+  return own and { size = small, slices = own }
+end
+
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
@@ -433,6 +446,7 @@ function tiling.of(band, real, target)
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   if tiles.is_wide then
     tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)
+    tiles.small = small_of(tiles, real, target[real].local_memory)
   end
   return tiles
 end

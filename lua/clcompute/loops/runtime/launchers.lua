@@ -45,28 +45,34 @@ local function range_of(across, down, dimensions)
   return { global = {}, group = { across, dimensions > 1 and down or nil, dimensions == 3 and 1 or nil } }
 end
 
---- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, each has a work-item.
-local function groups_of(nest, program, device)
-  local size, order = nest.tiles.size, nest.tiles.order
-  local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
+--- Groups of tiles of one size: how many passes they have across and down.
+local function tiles_of(kernel, size, dimensions)
+  return { kernel = kernel, columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,
+    range = range_of(size.group, size.group, dimensions) }
+end
+
+--- Groups of work-items that have a pass each.
+local function singles_of(kernel, device, dimensions)
   local down = math.max(math.min(DOWN, device.max_group_size // ACROSS), 1)
-  return setmetatable({ tiled = program:kernel(nest.name), tile = {}, few = few,
-    single = few > 0 and program:kernel(nest.name .. "_single"), single_range = range_of(ACROSS, down, #order),
-    columns = size.group * size.columns_at_once, rows = size.group * size.rows_at_once,
-    range = range_of(size.group, size.group, #order) }, Groups)
+  return { kernel = kernel, columns = ACROSS, rows = down, range = range_of(ACROSS, down, dimensions) }
+end
+
+--- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, there are other groups.
+local function groups_of(nest, program, device)
+  local size, small, dimensions = nest.tiles.size, nest.tiles.small, #nest.tiles.order
+  local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
+  local large = tiles_of(program:kernel(nest.name), size, dimensions)
+  local for_few = small and tiles_of(program:kernel(nest.name .. "_small"), small.size, dimensions)
+    or few > 0 and singles_of(program:kernel(nest.name .. "_single"), device, dimensions) or large
+  return setmetatable({ tile = {}, few = few, large = large, for_few = for_few }, Groups)
 end
 
 function Groups:share(x, y, z)
-  local is_few = x * (y or 1) * (z or 1) < self.few
-  local range = is_few and self.single_range or self.range
-  local global, group = range.global, range.group
-  self.kernel = is_few and self.single or self.tiled
-  if is_few then
-    global[1], global[2], global[3] = round_up(x, group[1]), y and round_up(y, group[2]), z
-  else
-    global[1], global[2], global[3] = -(-x // self.columns) * group[1], -(-y // self.rows) * group[1], z
-  end
-  return range, self.tile
+  local groups = x * (y or 1) * (z or 1) < self.few and self.for_few or self.large
+  local global, group = groups.range.global, groups.range.group
+  self.kernel = groups.kernel
+  global[1], global[2], global[3] = -(-x // groups.columns) * group[1], y and -(-y // groups.rows) * group[2], z
+  return groups.range, self.tile
 end
 
 local Pipeline = {}

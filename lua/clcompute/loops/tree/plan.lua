@@ -76,6 +76,7 @@ local PARTS = record.family("part of a plan", {
     { "frames", "table?", "tiling", "{ first, count } by loop, Lua" },
     { "size", "table?", "tiling", "numbers of a class" },
     { "slices", "table?", "tiling", "what groups copy to local memory, of `local_slices`" },
+    { "small", "table?", "tiling", "other `size` and `slices`, for nests of few passes" },
     { "jams", "list?", "jamming", "{ loop, passes, obstacle }" },
   },
   -- A nest whose passes may be a group's, which shares loops in them.
