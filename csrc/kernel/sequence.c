@@ -117,6 +117,8 @@ static clc_Kept *check_launch(lua_State *L, const Sequence *s, const clc_Kernel 
     clc_argerror(L, 2, "launch %I, of %s, belongs to an operation, which chose its arguments",
                  (LUAI_UACINT)i, launch->what);
   *kernel = clc_tohandle(L, -1, &clc_kerneltype); /* the arguments of a released one are known */
+  if (*kernel == NULL)                            /* finalized, as where the state ends */
+    clc_argerror(L, 2, "the kernel of launch %I is gone", (LUAI_UACINT)i);
   lua_remove(L, -2);
   return launch;
 }

@@ -531,6 +531,15 @@ local function describe_sequences(device)
       end
     end)
 
+    it("refuse to change launches of a kernel that was finalized, and run them", function()
+      local x, k = d:zeros("int", 4), d:program(SOURCE).add
+      local s <close> = d:record(function() k(4, x, 1) end)
+      debug.getmetatable(k).__gc(k)
+      helper.raises("the kernel of launch 1 is gone", s.set, s, 1, "y", 2)
+      s()
+      assert.same({ 1, 1, 1, 1 }, x:read())
+    end)
+
     it("run with a kernel and a program that are released", function()
       local x = d:zeros("int", 4)
       local program = d:program(SOURCE)
