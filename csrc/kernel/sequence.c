@@ -48,7 +48,8 @@ static int record(lua_State *L, clc_Device *d, Sequence *s, int kernels) {
   return status;
 }
 
-/* Of the function and the device that are the arguments. */
+/* Records what the function that is argument 2 queues on the device that is argument 1; the
+   sequence is at the top then. */
 static Sequence *record_arguments(lua_State *L, int is_unheld) {
   clc_Device *d = clc_checkopen(L, 1);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -172,26 +173,33 @@ static int sequence_set(lua_State *L) {
 
 /* --- for the library alone --------------------------------------------- */
 
-/* record_unheld(device, f) --> a sequence that keeps no memory alive: who replays it has all that
- * it uses; its launches. Nothing where a queue of the device records already; false where none can.
+/* Whether what a device queues is its caller's alone: nothing records, nothing waits to be
+   computed, and no hook runs Lua code in between. */
+static int is_undisturbed(lua_State *L, const clc_Device *d) {
+  return d->context->recording == NULL && d->context->deferred == NULL && lua_gethook(L) == NULL;
+}
+
+/* record_unheld(device, f) --> a sequence of launches that keeps no memory alive: who replays it
+ * has all that it uses; false where there is none; nothing where it may be tried again. The
+ * collector must not run: what finalizers queue would be part of it.
  */
 static int record_unheld(lua_State *L) {
   const clc_Device *d = clc_checkopen(L, 1);
-  if (d->context->recording != NULL) return 0;
+  if (!is_undisturbed(L, d)) return 0;
+  if (!d->context->executor->is_isolated) {
+    const Sequence *s = record_arguments(L, 1);
+    if (s->recording.n == s->recording.launches) return 1;
+  }
   lua_pushboolean(L, 0);
-  if (d->context->executor->is_isolated) return 1;
-  lua_pop(L, 1);
-  const Sequence *s = record_arguments(L, 1);
-  lua_pushinteger(L, (lua_Integer)s->recording.launches);
-  return 2;
+  return 1;
 }
 
-/* replay(sequence) --> whether it was queued; not while its device records */
+/* replay(sequence) --> whether it was queued */
 static int replay(lua_State *L) {
   Sequence *s = check_sequence(L, 1);
-  const int is_free = s->recording.device->context->recording == NULL;
-  if (is_free) clc_replay(L, &s->recording, NULL);
-  lua_pushboolean(L, is_free);
+  const int is_queued = is_undisturbed(L, s->recording.device);
+  if (is_queued) clc_replay(L, &s->recording, NULL);
+  lua_pushboolean(L, is_queued);
   return 1;
 }
 

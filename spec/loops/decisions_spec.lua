@@ -397,12 +397,11 @@ describe("loops.compile", function()
         return list
       end
       local a, b = device:buffer({ 1, 2, 3, 4, 5, 6 }, "double"), device:zeros("double", 6)
-      compiled(a, b, 6, 3)
-      compiled(a, b, 6, 3)
+      for _ = 1, 3 do compiled(a, b, 6, 3) end
       local run = compiled.state.repetition
       assert.same(run.spec.row.kernel == "items" and device.isolated, run.sequence == false)
       run.kernels.launch = not device.isolated and error or run.kernels.launch
-      for _ = 3, 5 do compiled(a, b, 6, 3) end
+      for _ = 4, 5 do compiled(a, b, 6, 3) end
       assert.same(expected(5), a:read())
       assert.equal(30, compiled:stats().launches)
       compiled(a, b, 6, 3)
@@ -425,16 +424,50 @@ describe("loops.compile", function()
       helper.raises("argument #1 'a': the buffer is released", compiled, other, 3)
     end)
 
+    it("tells of what fails in each call, whatever calls came between", function()
+      local device = helper.device()
+      local compiled = assert(loops.compile([=[function(a, b, index, n)
+        for i = 1, n do a[i] = a[i] + b[index[i]] end
+      end]=], wide))
+      local a, b = device:zeros("double", 3), device:buffer({ 1, 2, 3 }, "double")
+      local index, wrong = device:buffer({ 1, 2, 3 }, "int"), device:buffer({ 1, 2, 4 }, "int")
+      for _ = 1, 4 do compiled(a, b, index, 3) end
+      assert.is_false((pcall(compiled, a, b, wrong, 3)))
+      index:write { 7, 1, 1 }
+      assert.is_false((pcall(compiled, a, b, index, 3)))
+      index:write { 1, 2, 3 }
+      compiled(a, b, index, 3)
+    end)
+
+    it("looks at what hooks do, and keeps it out of what it records", function()
+      local device = helper.device()
+      local compiled, a = assert(loops.compile(scale, wide)), device:buffer({ 1, 1, 1 }, "double")
+      local log = device:zeros("int", 1)
+      for i = 1, 4 do
+        debug.sethook(function() log:fill(i) end, "", 50)
+        compiled(a, 3)
+        debug.sethook()
+      end
+      log:fill(9)
+      for _ = 1, 3 do compiled(a, 3) end
+      assert.same({ { 9 }, { 128.0, 128.0, 128.0 } }, { log:read(), a:read() })
+      debug.sethook(function() a:release() end, "", 20)
+      local ok, message = pcall(compiled, a, 3)
+      debug.sethook()
+      assert.is_false(ok)
+      assert.truthy(message:find("release", 1, true), message)
+    end)
+
     it("makes the launches anew while the script records", function()
       local device = helper.device()
       if device.isolated then return end -- which records nothing
       local compiled, a = assert(loops.compile(scale, wide)), device:buffer({ 1, 1, 1 }, "double")
-      for _ = 1, 3 do compiled(a, 3) end
+      for _ = 1, 4 do compiled(a, 3) end
       local sequence = device:record(function() compiled(a, 3) end)
-      assert.same({ 8.0, 8.0, 8.0 }, a:read())
+      assert.same({ 16.0, 16.0, 16.0 }, a:read())
       sequence(2)
       compiled(a, 3)
-      assert.same({ 64.0, 64.0, 64.0 }, a:read())
+      assert.same({ 128.0, 128.0, 128.0 }, a:read())
     end)
   end)
 

@@ -209,7 +209,8 @@ local function print_kernels(nest, context, texts)
     texts[#texts + 1] = kernel_of(nest, nest.name, context, print, nest.in_group)
     if nest.tiles and nest.tiles.small then
       texts[#texts + 1] = kernel_of(nest, nest.name .. "_small", context, tile_kernels.print_small)
-    elseif nest.tiles and nest.tiles.is_wide and nest.tiles.size.few > 0 then
+    end
+    if nest.tiles and nest.tiles.is_wide and nest.tiles.size.few > 0 then
       texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, tile_kernels.print_single)
     end
     if nest.grouped then

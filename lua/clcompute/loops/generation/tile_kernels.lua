@@ -210,7 +210,8 @@ end
 local function conditions_of_clamped(tile, group, context)
   local rows, columns = tile.rows.variable.id, tile.columns.variable.id
   local all, conditions = group_of(tile, group), { ("%s_low <= %s_high"):format(rows, rows),
-    ("%s_low <= %s_high"):format(columns, columns), ("%s_group <= %s_high"):format(rows, rows) }
+    ("%s_low <= %s_high"):format(columns, columns), ("%s_group <= %s_high"):format(rows, rows),
+    ("%s_low <= %s_group + %d"):format(rows, rows, group * tile.row_count - 1) }
   local function add_either(form, name, bound, place)
     local texts = {}
     for i, row in ipairs { 0, all.row_count - 1 } do texts[i] = bound_in(all, bound, row, context) end
@@ -235,7 +236,8 @@ local function slanted_loops(tile, accumulator)
   return list
 end
 
---- Prints the tile of one work-item by slices, wherever its group is: POCL 3.1 wants barriers in one place.
+--- Prints the tile of one work-item by slices, wherever its group is. Whole groups are clamped, too, which costs them
+-- next to nothing: POCL 3.1 wants barriers in one place.
 local function print_clamped(tile, tiles, output)
   local context, clamped = output.context, setmetatable({ is_clamped = true }, { __index = tile })
   for _, accumulator in ipairs(tile.accumulators) do accumulator.slanted = slanted_loops(tile, accumulator) end
@@ -267,7 +269,8 @@ end
 -- @tparam table output
 function tile_kernels.print_small(nest, output)
   output.depth = 1
-  print_item(setmetatable(nest.tiles.small, { __index = nest.tiles }), output)
+  local small = nest.tiles.small
+  print_item(setmetatable({ size = small.size, slices = small.slices }, { __index = nest.tiles }), output)
 end
 
 --- Prints the kernel of a work-item a pass, of the same parameters.

@@ -413,7 +413,7 @@ function tiling.of_pipeline(node, scop, row)
   return pipelining.of(node, scop, function(class) return sizes_of(class, row) end)
 end
 
---- Tiles of a quarter of the passes for a nest of few, with slices that take as much memory. nil where there are none:
+--- Tiles of a quarter of the passes for a nest of few, with slices of about as much memory. nil where there are none:
 -- then each pass of such a nest has a work-item.
 local function small_of(tiles, real, memory)
   local size, slices = tiles.size, tiles.slices

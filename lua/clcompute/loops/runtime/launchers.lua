@@ -42,7 +42,7 @@ local function is_triangle(tiles)
 end
 
 local function range_of(across, down, dimensions)
-  return { global = {}, group = { across, dimensions > 1 and down or nil, dimensions == 3 and 1 or nil } }
+  return { global = {}, group = { across, down, dimensions == 3 and 1 or nil } }
 end
 
 --- Groups of tiles of one size: how many passes they have across and down.
@@ -57,21 +57,27 @@ local function singles_of(kernel, device, dimensions)
   return { kernel = kernel, columns = ACROSS, rows = down, range = range_of(ACROSS, down, dimensions) }
 end
 
---- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, there are other groups.
+--- A nest on a GPU: the work-items of a group are side by side. Where there are few passes, or few rows or columns,
+-- there are other groups.
 local function groups_of(nest, program, device)
   local size, small, dimensions = nest.tiles.size, nest.tiles.small, #nest.tiles.order
   local few = size.few * (is_triangle(nest.tiles) and TRIANGLE or 1)
-  local large = tiles_of(program:kernel(nest.name), size, dimensions)
-  local for_few = small and tiles_of(program:kernel(nest.name .. "_small"), small.size, dimensions)
-    or few > 0 and singles_of(program:kernel(nest.name .. "_single"), device, dimensions) or large
-  return setmetatable({ tile = {}, few = few, large = large, for_few = for_few }, Groups)
+  return setmetatable({ tile = {}, few = few, large = tiles_of(program:kernel(nest.name), size, dimensions),
+    small = small and tiles_of(program:kernel(nest.name .. "_small"), small.size, dimensions),
+    single = few > 0 and singles_of(program:kernel(nest.name .. "_single"), device, dimensions) }, Groups)
+end
+
+--- Whether the tiles of a group have passes in half of their rows and columns.
+local function are_filled(groups, x, y)
+  return groups and 2 * x >= groups.columns and 2 * y >= groups.rows
 end
 
 function Groups:share(x, y, z)
-  local groups = x * (y or 1) * (z or 1) < self.few and self.for_few or self.large
+  local is_large = x * y * (z or 1) >= self.few and (are_filled(self.large, x, y) or not self.single)
+  local groups = is_large and self.large or are_filled(self.small, x, y) and self.small or self.single
   local global, group = groups.range.global, groups.range.group
   self.kernel = groups.kernel
-  global[1], global[2], global[3] = -(-x // groups.columns) * group[1], y and -(-y // groups.rows) * group[2], z
+  global[1], global[2], global[3] = -(-x // groups.columns) * group[1], -(-y // groups.rows) * group[2], z
   return groups.range, self.tile
 end
 

@@ -67,20 +67,38 @@ local function launch_all(state, run, values)
   if not ok then error(message, 0) end
 end
 
---- Records the launches of a remembered call. Where that fails it is not tried again, where the script records it is.
+--- Makes the launches of a remembered call, and counts them.
+local function launch_counted(state, run, values)
+  local before = state.counters.launches
+  launch_all(state, run, values)
+  run.launches = state.counters.launches - before
+end
+
+local MOST = 4096 -- launches of a recording: each has a kernel of its own
+
+--- Whether the launches of a call may be recorded: on a GPU, once it is known how many they are. Where kernels note what
+-- fails, each launch swaps what they note it in.
+local function may_record(run)
+  return run.sequence == nil and run.launches and run.launches <= MOST and run.spec.row.kernel == "items"
+    and not run.kernels.faults
+end
+
+--- Records the launches of a remembered call. Where that fails it is not tried again; where the device is at
+-- something else it is.
 local function record(state, run, values)
-  local launches = state.counters.launches
-  local function launch() launch_all(state, run, values) end
-  local ok, sequence, count = pcall(internal.record_unheld, run.device, launch)
+  local launches, is_collecting = state.counters.launches, collectgarbage "isrunning"
+  collectgarbage "stop"
+  local ok, sequence = pcall(internal.record_unheld, run.device, function() launch_all(state, run, values) end)
+  if is_collecting then collectgarbage "restart" end
   state.counters.launches = launches
-  if not ok then interrupt.pass_on(sequence) end
-  run.sequence, run.launches = ok and sequence, count
+  if not ok and interrupt.is(sequence) then error(sequence, 0) end
+  run.sequence = ok and sequence
 end
 
 --- Queues the recorded launches of a call.
--- @treturn boolean whether they are queued: not where there are none, nor where the script records
+-- @treturn boolean whether they are queued: not where there are none, nor where the device is at something else
 local function replay(state, run, values)
-  if run.sequence == nil and run.spec.row.kernel == "items" then record(state, run, values) end
+  if may_record(run) then record(state, run, values) end
   if not run.sequence or not internal.replay(run.sequence) then return false end
   state.counters.launches = state.counters.launches + run.launches
   return true
@@ -97,8 +115,9 @@ function repetition.run(state, values, check)
     return false
   end
   state.repetition = nil -- if a launch fails, it is not what it was
-  if not replay(state, run, values) then launch_all(state, run, values) end
+  if not replay(state, run, values) then launch_counted(state, run, values) end
   check(run.spec, run.kernels, run.numbers)
+  repetition.forget(state) -- of a call that a hook made meanwhile
   if decision.count(run.spec, run.record) then drop(run) else state.repetition = run end
   return true
 end
