@@ -76,8 +76,8 @@ end
 
 local MOST = 4096 -- launches of a recording: each has a kernel of its own
 
---- Whether the launches of a call may be recorded: on a GPU, once it is known how many they are. Where kernels note what
--- fails, each launch swaps what they note it in.
+--- Whether the launches of a call may be recorded: on a GPU, once it is known how many they are. Where kernels note
+-- what fails, each launch swaps what they note it in.
 local function may_record(run)
   return run.sequence == nil and run.launches and run.launches <= MOST and run.spec.row.kernel == "items"
     and not run.kernels.faults
