@@ -236,7 +236,7 @@ local function raw_context(tile, context)
 end
 
 --- The conditions that the vector of a clamped tile is there, and a context for more of them. Behind the loops they are
--- in other words than before: what both sides of a barrier ask, POCL 3.1 keeps as a bit, in too little memory.
+-- in other words than before: where both sides of a barrier asked the same, kernels of POCL 3.1 wrote over the heap.
 local function is_vector(tile, context, is_behind)
   local columns, conditions = tile.columns, {}
   local own = is_behind and raw_context(tile, context) or context
@@ -292,12 +292,32 @@ end
 
 -- --- loops within a tile ---------------------------------------------------------------------
 
---- A bound as it is in a row: its variable is that of the tile's base, and so many more.
-function register_tile.bound_in(tile, bound, row, context)
-  local first = tile.rows.variable.id .. tile.base
-  local base = row == 0 and first or ("(%s + %d)"):format(first, row)
-  local names = setmetatable({ [tile.rows.variable] = base }, { __index = context.names })
+--- A bound as it is in the row at a place, a text.
+local function bound_at(tile, bound, place, context)
+  local names = setmetatable({ [tile.rows.variable] = place }, { __index = context.names })
   return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
+end
+
+--- The place of a row: that of the tile's base, and so many more.
+local function row_place(tile, row)
+  local first = tile.rows.variable.id .. tile.base
+  return row == 0 and first or ("(%s + %d)"):format(first, row)
+end
+
+--- A bound as it is in a row of a tile.
+function register_tile.bound_in(tile, bound, row, context)
+  return bound_at(tile, bound, row_place(tile, row), context)
+end
+
+--- The least ("min_int") or the greatest ("max_int") that a bound is in rows from one place to another, texts.
+function register_tile.extreme(tile, name, bound, places, context)
+  local one, other = bound_at(tile, bound, places[1], context), bound_at(tile, bound, places[2], context)
+  return one == other and one or extremum(name, one, other, context)
+end
+
+--- The same in all rows of a tile.
+function register_tile.extreme_in(tile, name, bound, context)
+  return register_tile.extreme(tile, name, bound, { row_place(tile, 0), row_place(tile, tile.row_count - 1) }, context)
 end
 
 local function print_loop(tile, loop, names, from, to, row, output)
@@ -317,16 +337,9 @@ end
 --- Where a loop that is in slices begins and ends; of a slanted one in all rows of the group together, and in each.
 local function bounds_of_group(tile, loop, context)
   local id, last = tile.rows.variable.id .. "_group", tile.slices.rows - 1
-  local rows = { id, ("%s + %d"):format(id, last) }
+  local rows = { id, ("(%s + %d)"):format(id, last) }
   for i, place in ipairs(tile.is_clamped and rows or {}) do rows[i] = register_tile.clamped(tile.rows, place) end
-  local function at(bound, i)
-    local names = setmetatable({ [tile.rows.variable] = ("(%s)"):format(rows[i]) }, { __index = context.names })
-    return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
-  end
-  local function either(name, bound)
-    local one, other = at(bound, 1), at(bound, 2)
-    return one == other and one or extremum(name, one, other, context)
-  end
+  local function either(name, bound) return register_tile.extreme(tile, name, bound, rows, context) end
   return { from = either("min_int", loop.from), to = either("max_int", loop.to),
     all_from = either("max_int", loop.from), all_to = either("min_int", loop.to),
     clamped = tile.is_clamped and register_tile.clamped, is_row = is_row(tile, context) }

@@ -194,13 +194,7 @@ local function print_limits(tile, output)
   add(output, ("const long %s_low = %s, %s_high = %s;"):format(id, c_expression.plain(rows.from, context), id,
     c_expression.plain(rows.to, context)))
   local function either(name, bound)
-    if not walk.mentions(bound, rows.variable) then return c_expression.plain(bound, context) end
-    local texts = {}
-    for i, place in ipairs { id .. "_low", id .. "_high" } do
-      local names = setmetatable({ [rows.variable] = place }, { __index = context.names })
-      texts[i] = c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
-    end
-    return extremum(name, texts[1], texts[2], context)
+    return register_tile.extreme(tile, name, bound, { id .. "_low", id .. "_high" }, context)
   end
   add(output, ("const long %s_low = %s, %s_high = %s;"):format(columns.variable.id, either("min_int", columns.from),
     columns.variable.id, either("max_int", columns.to)))
@@ -212,14 +206,10 @@ local function conditions_of_clamped(tile, group, context)
   local all, conditions = group_of(tile, group), { ("%s_low <= %s_high"):format(rows, rows),
     ("%s_low <= %s_high"):format(columns, columns), ("%s_group <= %s_high"):format(rows, rows),
     ("%s_low <= %s_group + %d"):format(rows, rows, group * tile.row_count - 1) }
-  local function add_either(form, name, bound, place)
-    local texts = {}
-    for i, row in ipairs { 0, all.row_count - 1 } do texts[i] = bound_in(all, bound, row, context) end
-    local text = texts[1] == texts[2] and texts[1] or extremum(name, texts[1], texts[2], context)
-    conditions[#conditions + 1] = form:format(text, place)
-  end
-  add_either("%s <= %s", "min_int", tile.columns.from, ("%s_group + %d"):format(columns, all.last_column))
-  add_either("%s >= %s", "max_int", tile.columns.to, columns .. "_group")
+  conditions[#conditions + 1] = ("%s <= %s_group + %d"):format(
+    register_tile.extreme_in(all, "min_int", tile.columns.from, context), columns, all.last_column)
+  conditions[#conditions + 1] = ("%s >= %s_group"):format(
+    register_tile.extreme_in(all, "max_int", tile.columns.to, context), columns)
   add_passes(tile, conditions, context, tile.slices.slanted)
   return conditions
 end
