@@ -37,6 +37,22 @@ end
 
 local PRODUCT = "c[i][j] = c[i][j] + a[i][k] * b[k][j]"
 
+--- A product whose columns and terms have bounds of their own.
+local function triangle(columns, terms)
+  return ("function(a, b, c, n) for i = 3, n do for j = %s do for k = %s do %s end end end end"):format(columns, terms,
+    PRODUCT)
+end
+
+-- A triangle of sums, each of which is stored twice.
+local COVARIANCE = [[function(a, b, c, n)
+  for i = 1, n do for j = i, n do
+    c[i][j] = 0.0
+    for k = 1, n do c[i][j] = c[i][j] + a[k][i] * a[k][j] end
+    c[i][j] = c[i][j] / (n - 1)
+    c[j][i] = c[i][j]
+  end end
+end]]
+
 local function matrix(rows, columns)
   local list = {}
   for i = 1, rows do
@@ -88,6 +104,7 @@ local function random_read()
     function() return ("b[%s][%s]"):format(near "k", near "j") end,
     function() return ("b[%s][%s]"):format(near "k", near "j") end,
     function() return ("b[%s][%s]"):format(near "i", near "j") end,
+    function() return ("b[%s][%s]"):format(near "j", near "k") end,
     function() return ("b[%s][3]"):format(near "k") end,
   }()
 end
@@ -95,17 +112,19 @@ end
 --- A nest whose sums are in registers, and which may be in slices; arrays have n + 8 elements in each dimension.
 local function random_nest()
   local function bounds() return pick { "3", "4" } .. ", " .. pick { "n", "n + 2", "n + 3" } end
+  local is_triangle = math.random(3) == 1
   local lines = { ("function(a, b, c, n) for i = %s do for j = %s do"):format(bounds(),
-    math.random(4) == 1 and pick { "i, n + 2", "3, i" } or bounds()) }
+    is_triangle and pick { "i, n + 2", "3, i" } or bounds()) }
   for _ = 1, math.random(2) do
-    lines[#lines + 1] = ("for k = %s do"):format(math.random(3) == 1
-      and pick { "i, n", "3, i + 1", "i + 3, n", "3, n - i" } or bounds())
+    lines[#lines + 1] = ("for k = %s do"):format(math.random(2) == 1
+      and pick { "i, n", "3, i + 1", "i + 3, n", "3, n - i", "j, n", "3, j + 1", "i, j", "3, n - j" } or bounds())
     for _ = 1, math.random(2) do
       lines[#lines + 1] = pick { "c[i][j] = c[i][j] + %s * %s", "c[i][j] = c[i][j] * 0.5 - %s * %s",
         "c[i][j] = %s + c[i][j] / 4 * %s" }:format(random_read(), random_read())
     end
     lines[#lines + 1] = "end"
   end
+  if is_triangle and math.random(2) == 1 then lines[#lines + 1] = "c[j][i] = c[i][j]" end
   return table.concat(lines, "\n  ") .. "\nend end end"
 end
 
@@ -137,9 +156,11 @@ describe("in local memory are", function()
     assert.not_matches("in local memory", f:explain())
   end)
 
-  it("none of loops whose passes are others in each column, or begin and end with the row", function()
+  it("none of loops that begin and end with the row, or grow where the columns do not", function()
     assert.equal("16 passes of k of a, b", promoted(nest(PRODUCT, "i")))
-    assert.equal("nothing", promoted(nest(PRODUCT, "j")))
+    assert.equal("16 passes of k of a, b", promoted(nest(PRODUCT, "j")))
+    assert.equal("16 passes of k of a, b", promoted(triangle("i, n", "i, n")))
+    assert.equal("nothing", promoted(triangle("i, n", "3, j")))
     assert.equal("nothing", promoted [[function(a, b, c, n)
       for i = 1, n do for j = 1, n do for k = i, 2 * i do c[i][j] = c[i][j] + a[i][k] * b[k][j] end end end
     end]])
@@ -158,6 +179,8 @@ describe("in local memory are", function()
       .. "c[i][j] = c[i][j] + a[k] * b[i][j] end end end end"))
     assert.equal("16 passes of k of b", promoted("function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do "
       .. "c[i][j] = c[i][j] + a[i][k][3] * b[k][j] end end end end"))
+    assert.equal("16 passes of k of a, b", promoted(nest "c[i][j] = c[i][j] + a[i][k] * b[j][k]"))
+    assert.equal("nothing", promoted(nest "c[i][j] = c[i][j] + a[i][k] * b[j][2 * k]")) -- none of it
   end)
 
   it("none where the memory is too small", function()
@@ -273,6 +296,13 @@ describe("slices in local memory change no bit", function()
     ["products of triangles"] = nest(PRODUCT, "i"),
     ["symmetric products"] = SYRK:gsub("a, c", "a, b, c"):gsub("a%[i%]%[k%]", "b[i][k] + b[i][j] * a[i][k]"),
     ["a transposed matrix"] = nest "c[i][j] = c[i][j] + a[k][i] * b[k][j]",
+    ["the other transposed matrix"] = nest "c[i][j] = c[i][j] + a[i][k] * b[j][k]",
+    ["sums from the column on"] = nest(PRODUCT, "n - j"),
+    ["sums up to the column"] = nest(PRODUCT, "j"),
+    ["sums between the row and the column"] = triangle("3, n", "i, j"),
+    ["triangles of triangles"] = triangle("i, n", "i, n"),
+    ["other triangles of triangles"] = triangle("3, i", "3, i"),
+    ["covariances"] = COVARIANCE,
     ["transposed matrices"] = nest "c[i][j] = c[i][j] + a[k][i] * b[k][j] - a[i][k] * b[j][k]",
     ["neighbours of elements"] = nest "c[i][j] = c[i][j] + a[i - 1][k] * b[k - 2][j] * a[i][k - 1] + b[k][j - 2]",
     ["elements in steps"] = nest "c[i][j] = c[i][j] + a[n - i + 1][k] * b[2 * k - 4][j]",

@@ -11,8 +11,8 @@
 --       copy a[rows of the group][slice] and b[slice][columns of the group]; barrier
 --       for k in the slice do ... end; barrier
 --
--- Where the loop begins or ends with the row, slices are of all passes that a row of the group has; of a slice that not
--- all rows have as a whole, each takes its own.
+-- Where the loop begins or ends with the row or the column, slices are of all passes that one of the group has; of a
+-- slice that not all have as a whole, each takes its own.
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -87,11 +87,34 @@ local function bytes_of(slices, real)
   return elements * SIZE[real]
 end
 
---- Whether one bound of a loop, and not both, goes with the row: then a row has all passes that any row has.
--- @tparam table tile
--- @tparam table loop its columns, or a loop within
-function local_slices.is_slanted(tile, loop)
-  return walk.mentions(loop.from, tile.rows.variable) ~= walk.mentions(loop.to, tile.rows.variable)
+-- A loop is slanted where a bound goes with the row or the column. As no variable is in both bounds, one pass of those
+-- around it has all of its passes that another one of the row or the column has.
+
+--- Whether a loop is bounded by the rows or the columns of a tile.
+local function is_bounded(tile, loop)
+  return walk.is_bounded_by(loop, tile.rows.variable) or walk.is_bounded_by(loop, tile.columns.variable)
+end
+
+--- Whether a loop is slanted.
+local function is_slanted(tile, loop)
+  for _, side in ipairs { tile.rows, tile.columns } do
+    if walk.mentions(loop.from, side.variable) and walk.mentions(loop.to, side.variable) then return false end
+  end
+  return is_bounded(tile, loop)
+end
+
+--- Whether a slanted loop has more passes in later rows (1), in earlier ones (-1), or does not go with them (0).
+function local_slices.growth(tile, loop)
+  if not walk.is_bounded_by(loop, tile.rows.variable) then return 0 end
+  local growth = affine.multiple(loop.to, tile.rows.variable) - affine.multiple(loop.from, tile.rows.variable)
+  return growth > 0 and 1 or growth < 0 and -1 or 0
+end
+
+--- Whether columns that go with the row let a loop do so: one row has all columns and all passes of the others.
+local function grow_alike(tile, loop)
+  local growth = local_slices.growth(tile, loop)
+  return not walk.is_bounded_by(loop, tile.columns.variable)
+    and (growth == 0 or growth == local_slices.growth(tile, tile.columns))
 end
 
 --- Whether what a loop in a tile reads is there in all rows and columns that there are: what the tile writes is touched
@@ -102,6 +125,7 @@ local function reads_what_is_there(tile, slices, loop, is_even)
   return not walk.find(loop.body, function(node)
     if node.kind ~= "index" or is_sum[node.array] then return false end
     local is_placed = mentions(node, tile.rows.variable) or mentions(node, tile.columns.variable)
+      or slices.slanted[loop] and mentions(node, loop.variable)
     return is_written[node.array] or is_placed and not slices.of[node] and not is_even
   end)
 end
@@ -110,38 +134,49 @@ end
 local function may_clamp(tile, slices)
   local rows, columns = tile.rows, tile.columns
   local is_even = not walk.is_bounded_by(columns, rows.variable)
-  if walk.is_bounded_by(rows, columns.variable) or not is_even and not local_slices.is_slanted(tile, columns) then
-    return false
-  end
+  if walk.is_bounded_by(rows, columns.variable) or not is_even and not is_slanted(tile, columns) then return false end
   for _, loop in ipairs(tile.loops) do
-    local goes_with_row = walk.is_bounded_by(loop, rows.variable)
-    if goes_with_row and not (is_even and slices.slanted[loop] and slices.by_loop[loop]) then return false end
+    if is_bounded(tile, loop) and not (slices.slanted[loop] and slices.by_loop[loop]) then return false end
+    if not is_even and not grow_alike(tile, loop) then return false end
     if not reads_what_is_there(tile, slices, loop, is_even) then return false end
   end
   return true
 end
 
+--- Whether groups take slices wherever they are, and whatever loops read that lies apart along the columns is in them.
+local function suffice(tile, slices)
+  if not slices.may_clamp then return false end
+  for _, loop in ipairs(tile.loops) do
+    if walk.find(loop.body, function(node)
+      return node.kind == "index" and not slices.of[node] and not affine.stride(node, tile.columns.variable)
+    end) then return false end
+  end
+  return true
+end
+
 --- The slices of a nest.
--- @tparam table tile of `clcompute.loops.generation.register_tile`, with `columns`
+-- @tparam table tile of `clcompute.loops.generation.register_nests`, with `columns`
 -- @tparam table size of `clcompute.loops.generation.tiling`, of the class "wide"
 -- @string real the type of floats in C
 -- @tparam integer memory bytes of local memory
--- @treturn ?table `depth`, the passes of a slice; `items` and `rows` of a group; `by_loop`, lists by loop; `of`, the
--- slice of an index; `slanted`, the loops of which a bound goes with the row, as keys; `elements`, how many each place
--- in memory has; `may_clamp`: groups at an edge take slices, too; nil where there are none, or no room for them
+-- @treturn ?table `depth`, the passes of a slice; `items`, `rows` and `columns` of a group; `by_loop`, lists by loop;
+-- `of`, the slice of an index; `slanted`, the loops that are, as keys; `elements`, how many each place in memory has;
+-- `may_clamp`: groups at an edge take slices, too; `suffice`: and no loop jumps through memory; nil where there are
+-- none, or no room for them
 function local_slices.of(tile, size, real, memory)
   if size.depth == 1 or size.group == 1 then return nil end
   local slices = { depth = size.depth, items = size.group * size.group, rows = size.group * size.rows_at_once,
-    by_loop = {}, of = {}, slanted = {}, elements = {} }
+    columns = size.group * size.columns_at_once, by_loop = {}, of = {}, slanted = {}, elements = {} }
   local is_written = walk.set(walk.uses(tile.body).writes)
   for _, loop in ipairs(tile.loops) do
-    slices.slanted[loop] = local_slices.is_slanted(tile, loop) or nil
-    if slices.slanted[loop] or not walk.is_bounded_by(loop, tile.rows.variable) then
+    slices.slanted[loop] = is_slanted(tile, loop) or nil
+    if slices.slanted[loop] or not is_bounded(tile, loop) then
       add_slices(slices, tile, loop, is_written, size)
     end
   end
   if #slices.elements == 0 or bytes_of(slices, real) > memory then return nil end
   slices.may_clamp = may_clamp(tile, slices)
+  slices.suffice = suffice(tile, slices)
   return slices
 end
 
@@ -195,13 +230,9 @@ function local_slices.is_pass(loop, context)
     c_expression.plain(loop.to, context))
 end
 
---- The element that a slice has at a pass and a place; what no row reads is not read.
-local function copied(slices, slice, loop, bounds, context)
-  local element, id, conditions = c_expression.element(slice.node, context), loop.variable.id, {}
-  if slices.slanted[loop] then
-    conditions[1] = slice.is_of_rows and local_slices.is_pass(loop, context) or ("%s <= %s_last"):format(id, id)
-  end
-  conditions[#conditions + 1] = slice.is_of_rows and bounds.is_row or nil
+--- The element that a slice has at a pass and a place; what no pass of the group reads is not read.
+local function copied(slice, bounds, context)
+  local element, conditions = c_expression.element(slice.node, context), bounds.conditions(slice.side)
   return #conditions == 0 and element or ("%s ? %s : 0"):format(table.concat(conditions, " && "), element)
 end
 
@@ -218,7 +249,7 @@ local function print_copy(slices, slice, loop, bounds, output)
     add(output, ("const long %s = %s_slice + pass, %s = %s;"):format(id, id, side,
       bounds.clamped and bounds.clamped(slice.side, place) or place))
     add(output, ("%s[pass * %d + place] = %s;"):format(slice.id, slice.pitch,
-      copied(slices, slice, loop, bounds, output.context)))
+      copied(slice, bounds, output.context)))
   end)
 end
 
@@ -264,10 +295,10 @@ end
 --- Prints a loop by slices.
 -- @tparam table slices
 -- @tparam table loop
--- @tparam table bounds `from` and `to`, texts; of a slanted loop those of all passes that a row of the group has, and
--- `all_from` and `all_to`, of those that all rows have; where the group may leave the tile's loops `clamped`, which
--- makes the text of a place in a loop one that is there, and `is_row`, the condition that a row has columns, if not all
--- have
+-- @tparam table bounds `from` and `to`, texts; of a slanted loop those of all passes that a row or column of the group
+-- has, and `all_from` and `all_to`, of those that all have; where the group may leave the tile's loops `clamped`, which
+-- makes the text of a place in a loop one that is there; `conditions(side)`, texts, under which an element of rows or
+-- columns is read
 -- @tparam table output
 -- @tparam function print_pass of whether it is one of a slice, and of whether rows may be without it; in a slice `pass`
 -- is its number

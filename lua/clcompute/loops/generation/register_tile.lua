@@ -1,132 +1,20 @@
 -- SPDX-License-Identifier: MIT
 
---- Finds nests that a tile of registers can go through: passes of two parallel loops side by side, whose sums stay in
--- registers while a loop within goes on.
---
---     for i do                              -- rows
---       for j do                            -- columns, neighbours in memory; may be missing
---         local s = 0.0                     -- before
---         for k do s = s + a[i][k] * b[k][j] end
---         c[i][j] = s                       -- after
+--- Tiles in registers as OpenCL C: rows and columns of vectors of sums, each a variable of its own, as an array might
+-- stay in memory. What is done for the vector in row r and column c is a macro. Which nests have them is in
+-- `clcompute.loops.generation.register_nests`.
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local local_slices = require "clcompute.loops.generation.local_slices"
-local lua_text = require("clcompute.loops.tree").lua_text
+local options = require("clcompute.base").options
 local panels = require "clcompute.loops.generation.panels"
-local vector_arithmetic = require "clcompute.loops.generation.vector_arithmetic"
 local walk = require("clcompute.loops.tree").walk
 
 local register_tile = {}
 
---- Whether all statements of a list are of floats; loops, of one step and of statements alone, are added to `loops`.
-local function is_simple(nodes, real, loops)
-  for _, node in ipairs(nodes) do
-    if node.kind == "for" and loops then
-      loops[#loops + 1] = node
-      if node.step ~= 1 or node.irregular or not is_simple(node.body, real) then return false end
-    elseif node.kind == "assign" then
-      local target = node.target
-      if target.type ~= "float" or target.checked or target.array and target.array.element ~= real then return false end
-      if not vector_arithmetic.is_in(node.value, real) then return false end
-    elseif node.kind ~= "local" or node.variable.type ~= "float" or not vector_arithmetic.is_in(node.value, real) then
-      return false
-    end
-  end
-  return true
-end
-
---- Whether a loop's bounds grow evenly with a variable: then those in a tile's first and last row say all.
-local function is_even(loop, variable)
-  return not walk.is_bounded_by(loop, variable)
-    or affine.multiple(loop.from, variable) ~= nil and affine.multiple(loop.to, variable) ~= nil
-end
-
---- The elements that the loops in a body assign: they stay in registers, so nothing else of their arrays may be
--- touched, and they are the same in all passes of these loops. nil where that is not so.
-local function accumulators_of(body, loops)
-  local list, text_of = {}, {}
-  for _, loop in ipairs(loops) do
-    for _, node in ipairs(loop.body) do
-      local target = node.kind == "assign" and node.target
-      if target and target.array and not text_of[target.array] then
-        text_of[target.array] = lua_text.expression(target)
-        list[#list + 1] = { array = target.array, node = target, text = text_of[target.array] }
-      end
-    end
-  end
-  local is_alone = true
-  walk.nodes(body, function(part)
-    if part.kind ~= "index" or not text_of[part.array] then return end
-    if lua_text.expression(part) ~= text_of[part.array] then is_alone = false end
-  end)
-  for _, accumulator in ipairs(list) do
-    for _, loop in ipairs(loops) do
-      if affine.stride(accumulator.node, loop.variable) ~= 0 then return nil end
-    end
-  end
-  return is_alone and list or nil
-end
-
---- Whether each column's pass assigns elements of its own.
-local function are_own(body, columns)
-  return not walk.find(body, function(part)
-    return part.kind == "assign" and part.target.array and affine.stride(part.target, columns.variable) ~= 1
-  end)
-end
-
---- Whether an element's first use in a body is its assignment: then it is not loaded.
-local function is_assigned_first(body, accumulator)
-  for _, node in ipairs(body) do
-    if node.kind == "for" then return false end
-    local is_read = false
-    walk.node(node.value, function(part)
-      if part.kind == "index" and part.array == accumulator.array then is_read = true end
-    end)
-    if is_read then return false end
-    if node.kind == "assign" and node.target.array == accumulator.array then return true end
-  end
-  return false
-end
-
---- The tile of a nest, or nil.
--- @tparam table rows the `for` node of the rows
--- @tparam ?table columns that of the columns
--- @tparam {table,...} body of the innermost of them
--- @string real the type of floats in C
--- @tparam ?boolean may_pack whether elements may lie apart along the columns
--- @treturn ?table `rows`, `columns`, `body`, `loops` (those in the body), `accumulators`: `{ array=, node=, text=,
--- is_loaded= }`, `panels`, if any
-function register_tile.of(rows, columns, body, real, may_pack)
-  local loops = {}
-  if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
-    return nil
-  end
-  local packed
-  if columns and not affine.units(body, columns.variable, true) then
-    packed = may_pack and panels.of(rows, columns, body)
-    if not packed then return nil end
-  end
-  if columns and not are_own(body, columns) then return nil end
-  if columns and not is_even(columns, rows.variable) then return nil end
-  for _, loop in ipairs(loops) do
-    if not is_even(loop, rows.variable) or columns and walk.is_bounded_by(loop, columns.variable) then return nil end
-  end
-  local accumulators = accumulators_of(body, loops)
-  if not accumulators then return nil end
-  for _, accumulator in ipairs(accumulators) do
-    accumulator.is_loaded = not is_assigned_first(body, accumulator)
-  end
-  return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators, panels = packed }
-end
-
 local add, extremum = c_statements.add, c_expression.extremum
-
--- --- as OpenCL C ---------------------------------------------------------------------------
---
--- Rows and columns of vectors of sums, each a variable of its own, as an array might stay in memory. What is done for
--- the vector in row r and column c is a macro.
 
 --- The elements of a vector, and how far it is from one to the next: on a GPU the neighbours of an element are those
 -- of other work-items.
@@ -191,7 +79,7 @@ local function statement_text(tile, node, context)
   if node.kind == "local" then return ("%s = %s;"):format(c_expression.name(node.variable, context), value) end
   local target = node.target
   if target.kind == "name" then return ("%s = %s;"):format(c_expression.name(target.variable, context), value) end
-  local register = tile.accumulator_of[target.array] and context.access(target)
+  local register = not tile.mirrors[node] and tile.accumulator_of[target.array] and context.access(target)
   if register then return ("%s = %s;"):format(register, value) end
   return store_text(tile, value, c_expression.element(target, context))
 end
@@ -292,9 +180,9 @@ end
 
 -- --- loops within a tile ---------------------------------------------------------------------
 
---- A bound as it is in the row at a place, a text.
-local function bound_at(tile, bound, place, context)
-  local names = setmetatable({ [tile.rows.variable] = place }, { __index = context.names })
+--- A bound with texts in place of some variables.
+local function bound_at(bound, texts, context)
+  local names = setmetatable(texts, { __index = context.names })
   return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
 end
 
@@ -306,18 +194,29 @@ end
 
 --- A bound as it is in a row of a tile.
 function register_tile.bound_in(tile, bound, row, context)
-  return bound_at(tile, bound, row_place(tile, row), context)
+  return bound_at(bound, { [tile.rows.variable] = row_place(tile, row) }, context)
 end
 
---- The least ("min_int") or the greatest ("max_int") that a bound is in rows from one place to another, texts.
-function register_tile.extreme(tile, name, bound, places, context)
-  local one, other = bound_at(tile, bound, places[1], context), bound_at(tile, bound, places[2], context)
+--- The least ("min_int") or the greatest ("max_int") that a bound is where loops are at one place or another.
+-- @string name
+-- @tparam table bound
+-- @tparam {table,...} sides `{ variable, one, other }`
+-- @tparam table context
+-- @tparam ?table at texts for variables
+function register_tile.extreme(name, bound, sides, context, at)
+  at = at or {}
+  if #sides == 0 then return bound_at(bound, options.merge(at), context) end
+  local variable, one, other = table.unpack(sides[1])
+  local others = table.move(sides, 2, #sides, 1, {})
+  one = register_tile.extreme(name, bound, others, context, options.merge(at, { [variable] = one }))
+  other = register_tile.extreme(name, bound, others, context, options.merge(at, { [variable] = other }))
   return one == other and one or extremum(name, one, other, context)
 end
 
 --- The same in all rows of a tile.
 function register_tile.extreme_in(tile, name, bound, context)
-  return register_tile.extreme(tile, name, bound, { row_place(tile, 0), row_place(tile, tile.row_count - 1) }, context)
+  local rows = { tile.rows.variable, row_place(tile, 0), row_place(tile, tile.row_count - 1) }
+  return register_tile.extreme(name, bound, { rows }, context)
 end
 
 local function print_loop(tile, loop, names, from, to, row, output)
@@ -328,31 +227,72 @@ local function print_loop(tile, loop, names, from, to, row, output)
   end, loop)
 end
 
+--- The first and the last row or column of a group: in a clamped tile those that are there.
+local function side_of_group(tile, node)
+  local id, count = node.variable.id .. "_group", node == tile.rows and tile.slices.rows or tile.slices.columns
+  local side = { node.variable, id, ("(%s + %d)"):format(id, count - 1) }
+  for i = 2, tile.is_clamped and #side or 0 do side[i] = register_tile.clamped(node, side[i]) end
+  return side
+end
+
 --- The condition that a row of a clamped tile has columns; nil where all have.
 local function is_row(tile, context)
   local is_needed = tile.is_clamped and walk.is_bounded_by(tile.columns, tile.rows.variable)
   return is_needed and has_passes({ tile.columns }, context) or nil
 end
 
---- Where a loop that is in slices begins and ends; of a slanted one in all rows of the group together, and in each.
+--- The condition that a column is one of the group's rows, of the one that has most of them; nil where all have all.
+local function is_column(tile, context)
+  if not tile.is_clamped or not walk.is_bounded_by(tile.columns, tile.rows.variable) then return nil end
+  local place = side_of_group(tile, tile.rows)[local_slices.growth(tile, tile.columns) > 0 and 3 or 2]
+  local names = setmetatable({ [tile.rows.variable] = place }, { __index = context.names })
+  return local_slices.is_pass(tile.columns, setmetatable({ names = names }, { __index = context }))
+end
+
+--- The conditions under which a pass of a slanted loop is one of a row or a column: those that go with the row hold
+-- wherever its column is, and those with the column in whichever row.
+local function conditions_of_side(tile, loop, side, context)
+  local id, other = loop.variable.id, side == tile.rows and tile.columns or tile.rows
+  local others, texts = { side_of_group(tile, other) }, {}
+  if walk.mentions(loop.from, side.variable) then
+    texts[1] = ("%s <= %s"):format(register_tile.extreme("min_int", loop.from, others, context), id)
+  end
+  local goes = walk.mentions(loop.to, side.variable)
+  local last = goes and register_tile.extreme("max_int", loop.to, others, context) or id .. "_last"
+  texts[#texts + 1] = ("%s <= %s"):format(id, last)
+  return texts
+end
+
+--- Where a loop that is in slices begins and ends; of a slanted one in all rows and columns of the group together, and
+-- in each.
 local function bounds_of_group(tile, loop, context)
-  local id, last = tile.rows.variable.id .. "_group", tile.slices.rows - 1
-  local rows = { id, ("(%s + %d)"):format(id, last) }
-  for i, place in ipairs(tile.is_clamped and rows or {}) do rows[i] = register_tile.clamped(tile.rows, place) end
-  local function either(name, bound) return register_tile.extreme(tile, name, bound, rows, context) end
+  local sides = { side_of_group(tile, tile.rows), side_of_group(tile, tile.columns) }
+  local function either(name, bound) return register_tile.extreme(name, bound, sides, context) end
+  local function conditions(side)
+    local texts = tile.slices.slanted[loop] and conditions_of_side(tile, loop, side, context) or {}
+    texts[#texts + 1] = side == tile.rows and is_row(tile, context) or side == tile.columns and is_column(tile, context)
+      or nil
+    return texts
+  end
   return { from = either("min_int", loop.from), to = either("max_int", loop.to),
     all_from = either("max_int", loop.from), all_to = either("min_int", loop.to),
-    clamped = tile.is_clamped and register_tile.clamped, is_row = is_row(tile, context) }
+    clamped = tile.is_clamped and register_tile.clamped, conditions = conditions }
+end
+
+--- The condition under which a row and a column have a pass of a loop that is in slices; nil where all have.
+local function guard_of(tile, loop, context)
+  local texts = { tile.slices.slanted[loop] and local_slices.is_pass(loop, context) or nil }
+  texts[#texts + 1] = is_row(tile, context)
+  return #texts > 0 and table.concat(texts, " && ") or nil
 end
 
 --- A loop by slices in local memory.
 local function print_sliced(tile, loop, output)
-  local slices, is_slanted = tile.slices, tile.slices.slanted[loop]
-  local in_slice, other = {}, {} -- what is no slice, or what a row may be without
-  local condition = is_slanted and local_slices.is_pass(loop, output.context) or is_row(tile, output.context)
+  local slices, in_slice, other = tile.slices, {}, {} -- what is no slice, or what a row or column may be without
+  local condition = guard_of(tile, loop, output.context)
   for i, node in ipairs(loop.body) do
     in_slice[i] = define_statement(tile, node, output, slices)
-    other[i] = define_statement(tile, node, output, is_slanted and slices, condition)
+    other[i] = define_statement(tile, node, output, slices.slanted[loop] and slices, condition)
   end
   local bounds = bounds_of_group(tile, loop, output.context)
   local_slices.print_loop(slices, loop, bounds, output, function(is_slice, is_guarded)

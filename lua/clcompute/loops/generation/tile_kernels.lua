@@ -194,7 +194,7 @@ local function print_limits(tile, output)
   add(output, ("const long %s_low = %s, %s_high = %s;"):format(id, c_expression.plain(rows.from, context), id,
     c_expression.plain(rows.to, context)))
   local function either(name, bound)
-    return register_tile.extreme(tile, name, bound, { id .. "_low", id .. "_high" }, context)
+    return register_tile.extreme(name, bound, { { rows.variable, id .. "_low", id .. "_high" } }, context)
   end
   add(output, ("const long %s_low = %s, %s_high = %s;"):format(columns.variable.id, either("min_int", columns.from),
     columns.variable.id, either("max_int", columns.to)))

@@ -18,7 +18,7 @@ local options = require("clcompute.base").options
 local masking = require "clcompute.loops.generation.masking"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
-local register_tile = require "clcompute.loops.generation.register_tile"
+local register_nests = require "clcompute.loops.generation.register_nests"
 local sinking = require "clcompute.loops.generation.sinking"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local unrolling = require "clcompute.loops.generation.unrolling"
@@ -257,12 +257,12 @@ local function framed(band)
 end
 
 --- A tile of registers for the innermost loops of an order, or nil.
-local function registers_of(order, lane, body, real, may_pack)
+local function registers_of(order, lane, body, real, remedy)
   for _, node in ipairs(order) do
     if node.step ~= 1 then return nil end
   end
   local rows = order[#order - (lane and 1 or 0)]
-  return rows and register_tile.of(rows, lane, body, real, may_pack)
+  return rows and register_nests.of(rows, lane, body, real, remedy)
 end
 
 --- A block whose lane is innermost, or nil.
@@ -306,7 +306,7 @@ local function with_panels(band, body, real)
   for lane = #band, 1, -1 do
     local order = ordered(band, lane)
     local registers = #band > 1 and not bounds_others(band, lane)
-      and registers_of(order, band[lane], body, real, true)
+      and registers_of(order, band[lane], body, real, "panels")
     if registers and registers.panels then
       local steps = in_steps(order, body, real)
       return plan.part("tiles", { class = "registers", order = order, places = {}, registers = registers,
@@ -425,29 +425,54 @@ local function small_of(tiles, real, memory)
   return own and { size = small, slices = own }
 end
 
+--- The loop whose passes are side by side in a group of a GPU although what they read may lie apart; nil where there is
+-- none.
+local function columns_of(band, body)
+  for i = #band, 1, -1 do
+    if not bounds_others(band, i) and register_nests.may_be_columns(band[i], body) then return i end
+  end
+end
+
+--- The tiles of a GPU's work-items, in registers; or nil.
+local function wide(band, body, real, row)
+  local lane = lane_of(band) or columns_of(band, body)
+  local order = lane and ordered(band, lane)
+  local registers = lane and registers_of(order, band[lane], body, real, "slices")
+  if not registers then return nil end
+  local size, memory = sizes_of("wide", row), row.local_memory
+  local slices = local_slices.of(registers, size, real, memory)
+  if registers.needs_slices and not (slices and slices.suffice) then return nil end
+  local tiles = plan.part("tiles", { class = "wide", is_wide = true, order = order, lane = band[lane], body = body,
+    places = {}, registers = registers, size = size, slices = slices })
+  tiles.small = small_of(tiles, real, memory)
+  return tiles
+end
+
+--- The tiles of a processor's work-items.
+local function narrow(band, body, real, target)
+  local unrolled = unrolling.apply(body)
+  local tiles = with_lane(band, unrolled, real, target.has_masks) or with_gathers(band, unrolled)
+    or with_panels(band, unrolled, real) or without_lane(band, unrolled, real)
+  tiles.size = sizes_of(tiles.class, target[real])
+  if is_uneven(unrolled) then tiles.size.blocks = UNEVEN * tiles.size.blocks end
+  return tiles
+end
+
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
 -- @tparam table target of `clcompute.loops.runtime.kernel_target`; if it is wide, there are tiles only in registers,
--- each of a work-item, and the lane's loop is not in `body`
+-- each of a work-item
 -- @treturn ?table a part "tiles" of the plan; nil where a bound has no frame
 function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
-  local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
-  local tiles = with_lane(some, body, real, target.has_masks) or not target.is_wide and with_gathers(some, body)
-    or not target.is_wide and with_panels(some, body, real) or without_lane(some, body, real)
-  if target.is_wide then
-    if tiles.class ~= "registers" then return nil end
-    tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
-  end
-  tiles.frames, tiles.size = {}, sizes_of(tiles.class, target[real])
-  if is_uneven(body) then tiles.size.blocks = UNEVEN * tiles.size.blocks end
+  local body = some[#some].body
+  local tiles = target.is_wide and wide(some, body, real, target[real])
+    or not target.is_wide and narrow(some, body, real, target) or nil
+  if not tiles then return nil end
+  tiles.frames = {}
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
-  if tiles.is_wide then
-    tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)
-    tiles.small = small_of(tiles, real, target[real].local_memory)
-  end
   return tiles
 end
 
