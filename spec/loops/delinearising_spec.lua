@@ -371,7 +371,7 @@ helper.describe_each("flat arrays", function(device)
       math.randomseed(seed)
       local text = random_flat.text(random_nests.text(), "abp", "w"):gsub("return function%((.-)%)",
         "return function(%1, w)")
-      local values, shape = random_nests.arguments(n), shapes[math.random(#shapes)]
+      local values, shape = random_nests.arguments(n, text), shapes[math.random(#shapes)]
       for _, i in ipairs { 1, 2, 4 } do values[i] = random_flat.values(values[i]) end
       values[9] = math.random(3) > 1 and n + 4 or math.random(n + 4)
       local in_lua = assert(load(text))()

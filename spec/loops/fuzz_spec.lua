@@ -68,7 +68,7 @@ helper.describe_each("a random function", function(device)
       local seed = math.random(1 << 30)
       math.randomseed(seed)
       local text = random_nests.text()
-      local values = random_nests.arguments(n)
+      local values = random_nests.arguments(n, text)
       local in_lua = assert(load(text))()
       local shape = shapes[math.random(#shapes)]
       -- Without `force` what is not parallel may be a task of one work-item.

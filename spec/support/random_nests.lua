@@ -184,15 +184,18 @@ end
 
 --- Arguments for one of them.
 -- @tparam integer n
+-- @string text its source: a `k` that bounds a loop is below 2^53, as the library asks
 -- @treturn table
-function random_nests.arguments(n)
+function random_nests.arguments(n, text)
   local m = n + 4
   local function float() return chance(20) and pick { 0.0, -0.0, 1 / 0, 0 / 0, 1e300 } or math.random() * 8 - 4 end
   local function integer()
     return chance(20) and pick { math.maxinteger, math.mininteger, 0 } or math.random(-20, 20)
   end
-  return { nested({ m, m }, float), nested({ m, m }, float), nested({ m }, float), nested({ m, m }, integer),
+  local values = { nested({ m, m }, float), nested({ m, m }, float), nested({ m }, float), nested({ m, m }, integer),
     nested({ m }, integer), math.random() * 3, chance(8) and integer() or math.random(-5, 5), n }
+  if text:find("k % 3 + 3", 1, true) then values[7] = values[7] % 100 end
+  return values
 end
 
 return random_nests
