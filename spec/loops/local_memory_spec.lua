@@ -172,6 +172,13 @@ describe("in local memory are", function()
     end]])
   end)
 
+  it("none of sums whose mirrors are read, or before the loop", function()
+    assert.equal("16 passes of k of a", promoted(COVARIANCE))
+    assert.equal("nothing", promoted((COVARIANCE:gsub("c%[j%]%[i%] =", "b[i][j] = c[j][i] %0"))))
+    assert.equal("nothing", promoted((COVARIANCE:gsub("c%[i%]%[j%] = 0.0", "%0 c[j][i] = c[i][j]"))))
+    assert.equal("nothing", promoted((COVARIANCE:gsub("c%[j%]%[i%] =", "b[j][i] ="))))
+  end)
+
   it("none that work-items do not share, or that have no neighbours", function()
     assert.equal("nothing", promoted("function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do "
       .. "c[i][j] = c[i][j] + a[i + k] * b[j + k] end end end end"))
@@ -302,7 +309,19 @@ describe("slices in local memory change no bit", function()
     ["sums between the row and the column"] = triangle("3, n", "i, j"),
     ["triangles of triangles"] = triangle("i, n", "i, n"),
     ["other triangles of triangles"] = triangle("3, i", "3, i"),
+    ["sums up to twice the column, without a pass in some"] = nest(PRODUCT, "2 * j - n"),
     ["covariances"] = COVARIANCE,
+    ["sums stored twice, of which one changes behind that"] = COVARIANCE:gsub("c%[j%]%[i%] = c%[i%]%[j%]",
+      "%0 c[i][j] = c[i][j] * 2 + 1"),
+    ["sums stored in one place twice"] = COVARIANCE:gsub("c%[j%]%[i%]", "c[i + 0][j + 0]"),
+    ["sums stored three times"] = COVARIANCE:gsub("c%[j%]%[i%] = c%[i%]%[j%]", "%0 c[n + j][n + i] = c[i][j]"),
+    ["loops that go with the row, the column, and neither"] = [[function(a, b, c, n)
+      for i = 3, n do for j = 3, n do
+        for k = 3, j do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
+        for k = i, n do c[i][j] = c[i][j] * 0.5 - a[i][k] * b[k][j] end
+        for k = 3, n do c[i][j] = c[i][j] + a[k][i] * b[j][k] end
+      end end
+    end]],
     ["transposed matrices"] = nest "c[i][j] = c[i][j] + a[k][i] * b[k][j] - a[i][k] * b[j][k]",
     ["neighbours of elements"] = nest "c[i][j] = c[i][j] + a[i - 1][k] * b[k - 2][j] * a[i][k - 1] + b[k][j - 2]",
     ["elements in steps"] = nest "c[i][j] = c[i][j] + a[n - i + 1][k] * b[2 * k - 4][j]",
@@ -320,7 +339,7 @@ describe("slices in local memory change no bit", function()
     it("of " .. name, function()
       for _, tiles in ipairs { TINY, SMALL } do
         local run = checker(text, tiles, device)
-        for _, n in ipairs(tiles == TINY and sizes or { 17 }) do run(matrix(n), matrix(2 * n, n), matrix(n), n) end
+        for _, n in ipairs(tiles == TINY and sizes or { 17 }) do run(matrix(n), matrix(2 * n, n), matrix(2 * n), n) end
       end
     end)
   end

@@ -199,6 +199,19 @@ helper.describe_each("loop nests in tiles", function(device)
     end
   end)
 
+  it("compute with integers of the call as Lua does, which wrap, and become the nearest float", function()
+    local text = [[function(a, c, m, n)
+      for i = 1, n do for j = 1, n do
+        for k = 1, n do c[i][j] = c[i][j] + a[i][k] * a[k][j] * (m * m - n) end
+        c[i][j] = c[i][j] / (-m + #a)
+      end end
+    end]]
+    for _, m in ipairs { 3, 3037000500, 1 << 32, (1 << 53) + 1, math.mininteger, math.maxinteger } do
+      check(text, device, random_matrix(n, n), random_matrix(n, n), m, n)
+    end
+    assert.matches("sums in registers", assert(loops.compile(text, { target = "gpu", force = true })):explain())
+  end)
+
   it("look at what a condition guards where it holds alone", function()
     check([=[function(a, b, w, n)
       for i = 1, n do for j = 1, n do

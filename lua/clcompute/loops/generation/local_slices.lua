@@ -69,8 +69,8 @@ local function add_slices(slices, tile, loop, is_written, size)
     local text, side, is_unit = lua_text.expression(node), side_of(tile, loop, node)
     if side and not by_text[text] then
       local number = #list + 1
-      local extent = size.group * (side == tile.rows and size.rows_at_once or size.columns_at_once)
-      by_text[text] = { node = node, side = side, is_of_rows = side == tile.rows, is_unit = is_unit, extent = extent,
+      local extent = side == tile.rows and slices.rows or slices.columns
+      by_text[text] = { node = node, side = side, is_unit = is_unit, extent = extent,
         pitch = is_unit and extent or extent + PADDING, id = ("slice%d"):format(number) }
       list[number] = by_text[text]
       slices.elements[number] = math.max(slices.elements[number] or 0, size.depth * by_text[text].pitch)
@@ -119,26 +119,25 @@ end
 
 --- Whether what a loop in a tile reads is there in all rows and columns that there are: what the tile writes is touched
 -- in sums alone, which are guarded; where not all rows have the same columns, all else is in slices.
-local function reads_what_is_there(tile, slices, loop, is_even)
+local function reads_what_is_there(tile, slices, loop, is_rectangle)
   local is_written, is_sum = walk.set(walk.uses(tile.body).writes), {}
   for _, accumulator in ipairs(tile.accumulators) do is_sum[accumulator.array] = true end
   return not walk.find(loop.body, function(node)
     if node.kind ~= "index" or is_sum[node.array] then return false end
     local is_placed = mentions(node, tile.rows.variable) or mentions(node, tile.columns.variable)
       or slices.slanted[loop] and mentions(node, loop.variable)
-    return is_written[node.array] or is_placed and not slices.of[node] and not is_even
+    return is_written[node.array] or is_placed and not slices.of[node] and not is_rectangle
   end)
 end
 
 --- Whether a group may compute what it has of the nearest rows and columns where its own are not all there.
 local function may_clamp(tile, slices)
-  local rows, columns = tile.rows, tile.columns
-  local is_even = not walk.is_bounded_by(columns, rows.variable)
-  if walk.is_bounded_by(rows, columns.variable) or not is_even and not is_slanted(tile, columns) then return false end
+  local is_rectangle = not walk.is_bounded_by(tile.columns, tile.rows.variable)
+  if not is_rectangle and not is_slanted(tile, tile.columns) then return false end
   for _, loop in ipairs(tile.loops) do
     if is_bounded(tile, loop) and not (slices.slanted[loop] and slices.by_loop[loop]) then return false end
-    if not is_even and not grow_alike(tile, loop) then return false end
-    if not reads_what_is_there(tile, slices, loop, is_even) then return false end
+    if not is_rectangle and not grow_alike(tile, loop) then return false end
+    if not reads_what_is_there(tile, slices, loop, is_rectangle) then return false end
   end
   return true
 end
@@ -207,8 +206,8 @@ function local_slices.declare(slices, tile, size, output)
       group_extent))
     add(output, ("const int %s_own = (int)get_local_id(%d)%s;"):format(id, dimension, own))
   end
-  place(tile.rows, 1, size.group * size.rows_at_once, (" * %d"):format(size.rows_at_once))
-  place(tile.columns, 0, size.group * size.columns_at_once, "")
+  place(tile.rows, 1, slices.rows, (" * %d"):format(size.rows_at_once))
+  place(tile.columns, 0, slices.columns, "")
   add(output, ("const int item = (int)get_local_id(1) * %d + (int)get_local_id(0);"):format(size.group))
   for i, count in ipairs(slices.elements) do
     add(output, ("local %s slice%d[%d] __attribute__((aligned(16)));"):format(output.context.real, i, count))

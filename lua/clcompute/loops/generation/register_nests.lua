@@ -4,7 +4,7 @@
 -- registers while a loop within goes on.
 --
 --     for i do                              -- rows
---       for j do                            -- columns, neighbours in memory; may be missing
+--       for j do                            -- columns, whose results are neighbours in memory; may be missing
 --         local s = 0.0                     -- before
 --         for k do s = s + a[i][k] * b[k][j] end
 --         c[i][j] = s                       -- after
@@ -55,7 +55,7 @@ local function assigned_in(loops)
       local target = node.kind == "assign" and node.target
       if target and target.array and not text_of[target.array] then
         text_of[target.array] = lua_text.expression(target)
-        list[#list + 1] = { array = target.array, node = target, text = text_of[target.array] }
+        list[#list + 1] = { array = target.array, node = target }
       end
     end
   end
@@ -63,9 +63,9 @@ local function assigned_in(loops)
 end
 
 --- The statements of a body that store a sum of its loops elsewhere in its array, too, as where a matrix is symmetric,
--- and the other ones. nil where a loop comes behind such a statement.
-local function split_mirrors(body)
-  local mirrors, others, _, text_of = {}, {}, assigned_in(loops_of(body))
+-- and the other ones. nil where a loop comes behind such a statement. `text_of` has the sums by array.
+local function split_mirrors(body, text_of)
+  local mirrors, others = {}, {}
   for _, node in ipairs(body) do
     local text = node.kind == "assign" and node.target.array and text_of[node.target.array]
     if node.kind == "for" and #mirrors > 0 then return nil end
@@ -103,7 +103,8 @@ end
 -- @tparam table loop
 -- @tparam {table,...} body of the innermost loop that is shared out
 function register_nests.may_be_columns(loop, body)
-  local _, others = split_mirrors(body)
+  local _, text_of = assigned_in(loops_of(body))
+  local _, others = split_mirrors(body, text_of)
   return others ~= nil and are_own(others, loop)
 end
 
@@ -121,18 +122,20 @@ local function is_assigned_first(body, accumulator)
   return false
 end
 
---- Whether a tile may go through all loops of a body, and whether it needs slices for that: `may_slant`, some may be
--- bounded by the columns.
-local function may_go_through(loops, rows, columns, may_slant)
-  local needs_slices = false
+--- Whether the bounds of all loops in a body grow evenly with its rows and columns.
+local function are_even(loops, rows, columns)
   for _, loop in ipairs(loops) do
-    if not is_even(loop, rows.variable) then return false end
-    if columns and walk.is_bounded_by(loop, columns.variable) then
-      if not may_slant or not is_even(loop, columns.variable) then return false end
-      needs_slices = true
-    end
+    if not is_even(loop, rows.variable) or columns and not is_even(loop, columns.variable) then return false end
   end
-  return true, needs_slices
+  return not columns or is_even(columns, rows.variable)
+end
+
+--- Whether one of some loops is bounded by the columns.
+local function go_with_columns(loops, columns)
+  for _, loop in ipairs(columns and loops or {}) do
+    if walk.is_bounded_by(loop, columns.variable) then return true end
+  end
+  return false
 end
 
 --- The tile of a nest, or nil.
@@ -142,26 +145,26 @@ end
 -- @string real the type of floats in C
 -- @tparam ?string remedy for elements that lie apart along the columns: "panels", or "slices" of a group on a GPU,
 -- where loops may be bounded by the columns, too, and sums stored twice
--- @treturn ?table `rows`, `columns`, `body`, `loops` (those in the body), `accumulators`: `{ array=, node=, text=,
+-- @treturn ?table `rows`, `columns`, `body`, `loops` (those in the body), `accumulators`: `{ array=, node=,
 -- is_loaded= }`; `panels`, if any; `needs_slices`; `mirrors`: statements that store a sum once more, as keys
 function register_nests.of(rows, columns, body, real, remedy)
-  local loops, has_slices, mirrors, others = {}, remedy == "slices", {}, body
-  if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
+  local loops, mirrors, others, may_jump = {}, {}, body, remedy == "slices"
+  if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0
+    or not are_even(loops, rows, columns) then return nil end
+  local accumulators, text_of = assigned_in(loops)
+  if may_jump then mirrors, others = split_mirrors(body, text_of) end
+  if not mirrors or columns and not are_own(others, columns) or not stay(accumulators, text_of, others, loops) then
     return nil
   end
-  if has_slices then mirrors, others = split_mirrors(body) end
-  if not mirrors or columns and not (are_own(others, columns) and is_even(columns, rows.variable)) then return nil end
+  local is_slanted = go_with_columns(loops, columns)
   local jumps = columns and not affine.units(others, columns.variable, true)
   local packed = jumps and remedy == "panels" and panels.of(rows, columns, body) or nil
-  if jumps and not packed and not has_slices then return nil end
-  local may_be, is_slanted = may_go_through(loops, rows, columns, has_slices)
-  local accumulators, text_of = assigned_in(loops)
-  if not may_be or not stay(accumulators, text_of, others, loops) then return nil end
+  if not may_jump and (is_slanted or jumps and not packed) then return nil end
   for _, accumulator in ipairs(accumulators) do
     accumulator.is_loaded = not is_assigned_first(body, accumulator)
   end
   return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators, panels = packed,
-    needs_slices = has_slices and (jumps or is_slanted), mirrors = walk.set(mirrors) }
+    needs_slices = may_jump and (jumps or is_slanted), mirrors = walk.set(mirrors) }
 end
 
 return register_nests

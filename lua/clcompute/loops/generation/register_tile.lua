@@ -125,7 +125,7 @@ end
 
 --- The conditions that the vector of a clamped tile is there, and a context for more of them. Behind the loops they are
 -- in other words than before: where both sides of a barrier asked the same, kernels of POCL 3.1 wrote over the heap.
-local function is_vector(tile, context, is_behind)
+local function vector_conditions(tile, context, is_behind)
   local columns, conditions = tile.columns, {}
   local own = is_behind and raw_context(tile, context) or context
   for i, node in ipairs { tile.rows, columns } do
@@ -145,7 +145,7 @@ end
 -- a pass of one of them.
 local function place_if_there(tile, context, is_behind, loops)
   if not tile.is_clamped then return place_text(tile) end
-  local conditions, own = is_vector(tile, context, is_behind)
+  local conditions, own = vector_conditions(tile, context, is_behind)
   conditions[#conditions + 1] = loops and has_passes(loops, own)
   return ("%s if (%s)"):format(place_text(tile), table.concat(conditions, " && "))
 end
@@ -236,13 +236,13 @@ local function side_of_group(tile, node)
 end
 
 --- The condition that a row of a clamped tile has columns; nil where all have.
-local function is_row(tile, context)
+local function row_condition(tile, context)
   local is_needed = tile.is_clamped and walk.is_bounded_by(tile.columns, tile.rows.variable)
   return is_needed and has_passes({ tile.columns }, context) or nil
 end
 
---- The condition that a column is one of the group's rows, of the one that has most of them; nil where all have all.
-local function is_column(tile, context)
+--- The condition that one of the group's rows has a column: then the one with most columns has it; nil where all have.
+local function column_condition(tile, context)
   if not tile.is_clamped or not walk.is_bounded_by(tile.columns, tile.rows.variable) then return nil end
   local place = side_of_group(tile, tile.rows)[local_slices.growth(tile, tile.columns) > 0 and 3 or 2]
   local names = setmetatable({ [tile.rows.variable] = place }, { __index = context.names })
@@ -270,8 +270,7 @@ local function bounds_of_group(tile, loop, context)
   local function either(name, bound) return register_tile.extreme(name, bound, sides, context) end
   local function conditions(side)
     local texts = tile.slices.slanted[loop] and conditions_of_side(tile, loop, side, context) or {}
-    texts[#texts + 1] = side == tile.rows and is_row(tile, context) or side == tile.columns and is_column(tile, context)
-      or nil
+    texts[#texts + 1] = (side == tile.rows and row_condition or column_condition)(tile, context)
     return texts
   end
   return { from = either("min_int", loop.from), to = either("max_int", loop.to),
@@ -282,7 +281,7 @@ end
 --- The condition under which a row and a column have a pass of a loop that is in slices; nil where all have.
 local function guard_of(tile, loop, context)
   local texts = { tile.slices.slanted[loop] and local_slices.is_pass(loop, context) or nil }
-  texts[#texts + 1] = is_row(tile, context)
+  texts[#texts + 1] = row_condition(tile, context)
   return #texts > 0 and table.concat(texts, " && ") or nil
 end
 
@@ -378,9 +377,9 @@ end
 --- The tile of a nest with its sizes.
 -- @tparam table tiles of `clcompute.loops.generation.tiling`, with `registers`
 -- @tparam table context of `clcompute.loops.generation.c_expression`
--- @treturn table what `clcompute.loops.generation.register_tile` found, `row_count`, `column_count`, `last_column` (how
--- far the last element of a row is from the first), `distance` (from one vector to the next), `base` (what the names
--- of its first row and column end with)
+-- @treturn table what `clcompute.loops.generation.register_nests` found, `row_count`, `column_count`, `last_column`
+-- (how far the last element of a row is from the first), `distance` (from one vector to the next), `base` (what the
+-- names of its first row and column end with)
 function register_tile.sized(tiles, context)
   local registers, size = tiles.registers, tiles.size
   local tile = setmetatable({ real = context.real, row_count = size.rows_at_once, column_count = size.columns_at_once,

@@ -34,7 +34,8 @@ local tiling = {}
 --
 -- Of each class: `lane` and `rows`, of the innermost loop that is shared out and of the others, `most` passes at a
 -- time, in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller;
--- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU.
+-- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU,
+-- and `few`, passes below which tiles are smaller.
 
 local MANY = 1 << 16
 local LANES_TO_WAIT = 16

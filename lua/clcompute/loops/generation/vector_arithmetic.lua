@@ -10,8 +10,9 @@ local OPERATORS = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
 local function is_common(node)
   if node.type ~= "int" then return false end
   if node.kind == "name" then return node.variable.role == "parameter" or node.variable.role == "capture" end
-  return node.kind == "number" or node.kind == "binary" and OPERATORS[node.op] and is_common(node.left)
-    and is_common(node.right)
+  if node.kind == "unary" then return node.op == "-" and is_common(node.operand) end
+  return node.kind == "number" or node.kind == "length" or node.kind == "binary" and OPERATORS[node.op]
+    and is_common(node.left) and is_common(node.right)
 end
 
 --- Whether an expression is arithmetic of floats, each of which a vector can hold, or one that all have.

@@ -71,7 +71,7 @@ local PARTS = record.family("part of a plan", {
     { "body", "refs", "tiling", "with the loops of the lane in it" },
     { "ends", "list?", "tiling", "of \"steps\": variables of where the innermost loop begins and ends" },
     { "places", "refs", "tiling", "locals that need a place for each pass of the lane" },
-    { "registers", "table?", "tiling", "a tile of `register_tile`" },
+    { "registers", "table?", "tiling", "a tile of `register_nests`" },
     { "is_wide", "boolean?", "tiling", "a tile is a work-item of a GPU" },
     { "frames", "table?", "tiling", "{ first, count } by loop, Lua" },
     { "size", "table?", "tiling", "numbers of a class" },
