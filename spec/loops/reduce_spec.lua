@@ -763,7 +763,7 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
 
   it("have as many work-items as there are passes for, and as the device needs", function()
     local nest = { name = "nest", grouped = { by_rows = true } }
-    local gpu, size = { type = "gpu", compute_units = 4 }, 1024
+    local gpu, size = { type = "gpu", compute_units = 4, local_memory = 48 * 1024 }, 1024
     local program = { kernel = function(_, name)
       return { name = name, info = function() return { group_size = size } end }
     end }
@@ -781,12 +781,20 @@ helper.describe_each("passes that a work-group shares", function(device) -- of o
     assert.equal(16, slices(false, gpu, 1000, 10, 10))
     assert.equal(2, slices(false, gpu, 1000, 7000))
     assert.equal(nil, slices(false, gpu, 1000, 100000))
-    assert.equal(nil, slices(true, { type = "cpu", compute_units = 4 }, 1000, 10))
+    assert.equal(nil, slices(true, { type = "cpu", compute_units = 4, local_memory = 1 << 15 }, 1000, 10))
     size = 300 -- of this kernel
     assert.equal(8, slices(false, gpu, 1000, 10, 1, 1))
     assert.equal(128, slices(true, gpu, 1000, 10))
     size = 96
     assert.equal(64, slices(true, gpu, 1000, 10))
+    size, nest.grouped.room = 1024, {} -- sums in Lua's order
+    assert.equal(64, slices(true, gpu, 1000, 10))
+    assert.equal(32, slices(true, gpu, 1000, 2048))
+    assert.equal(nil, slices(true, gpu, 1000, 2049))
+    assert.equal(16, slices(false, gpu, 1000, 10, 10))
+    assert.equal(nil, slices(false, gpu, 1000, 2049))
+    gpu.local_memory = 1 << 15
+    assert.equal(8, slices(false, gpu, 1000, 10, 10))
   end)
 
   it("give for random passes what Lua gives", function()

@@ -3,7 +3,7 @@
 --
 -- They take a matrix and two vectors of floats, a matrix and a vector of integers, and n. Floats are eighths of small
 -- size and factors change signs alone, so that every order of additions gives the same number: what is
--- computed can be compared for equality.
+-- computed can be compared for equality. Where Lua's order is kept they may be any.
 
 local random_reductions = {}
 
@@ -121,14 +121,20 @@ end
 
 -- --- passes of a loop that is parallel ------------------------------------------------------------
 
+-- Statements that only have the right result in Lua's order.
+local ORDERED = { "s = s * 0.5 + %s", "s = v[j] - s", "w[i] = w[i] + v[j] * %s - 1", "m = (m - %s) / 2 + v[j]",
+  "s = %s + s; m = m * v[j]", "k = k * 3 - p[i][j]", "a[i][j] = a[i][j] * 0.5; w[i] = v[j] - w[i] + a[i][j]",
+  "s = math.max(s, v[j]) - %s", "local t = %s; s = s + t * t; k = k + 1", "s = s + v[j] - %s + v[i] * m" }
+
 --- A loop in a pass whose work-items may share it, or which only looks like that; `i` is the pass.
-local function shared_loop(number)
+local function shared_loop(number, is_ordered)
   local e = pick { "a[i][j]", "a[j][i]", "v[j]", "a[i][j] * v[j]", "a[n + 1 - j][i] * 0.5", "v[i] - v[j]", "s" }
   local bounds = pick { "1, n", "1, n", "2, n", "n, 1, -1", "1, i", "i + 1, n", "1, n, 2", "3, 2" }
   local body = pick { "s = s + " .. e, "s = s + " .. e, "m = math.max(m, " .. e .. ")", "if %s < m then m = %s end",
     "w[i] = w[i] + " .. e, "w[i] = w[i] - v[j]", "k = k + p[i][j]", "k = k + p[j][i] * j",
     "a[i][j] = v[j] + s", "a[j][i] = m - v[j]", "a[i][j] = s; s = s + v[j]", "s = s + v[j]; k = k + j",
     "local t = " .. e .. "; a[i][j] = t; m = math.min(m, t)", "p[i][j] = k" }
+  if is_ordered and chance(2) then body = pick(ORDERED) end
   body = body:gsub("%%s", (e:gsub("%%", "%%%%")))
   if chance(5) then body = ("for l = 1, %s do s = s + p[j][l] end"):format(pick { "n", "j", "3" }) end
   return ("for j%d = %s do %s end"):format(number, bounds, (body:gsub("%f[%w]j%f[%W]", "j" .. number)))
@@ -142,14 +148,15 @@ local function single()
 end
 
 --- The text of a function in whose passes loops may be shared by the work-items of a group.
-function random_reductions.passes()
+-- @tparam ?boolean is_ordered whether Lua's order matters
+function random_reductions.passes(is_ordered)
   local lines = { ("function(%s)"):format(random_reductions.PARAMETERS),
     ("  for i = %s do"):format(pick { "1, n", "1, n", "2, n - 1", "n, 1, -1", "1, n, 2" }),
     "    local s, m, k = 0.5, -1.0, 7" }
   local count = math.random(4)
   for number = 1, count do
     if chance(2) then lines[#lines + 1] = "    " .. single():gsub("%%d", number) end
-    lines[#lines + 1] = "    " .. shared_loop(number)
+    lines[#lines + 1] = "    " .. shared_loop(number, is_ordered)
   end
   for _ = 1, math.random(0, 2) do lines[#lines + 1] = "    " .. single():gsub("%%d", "9") end
   lines[#lines + 1] = "    w[i] = w[i] + s - m; q[i] = q[i] + k\n  end\nend"
@@ -165,11 +172,14 @@ local function list_of(count, element)
 end
 
 --- Values for the parameters.
-function random_reductions.arguments(n)
+-- @tparam integer n
+-- @tparam ?function float_of gives elements; eighths unless given
+function random_reductions.arguments(n, float_of)
   local size = n + 6
   local function eighth() return math.random(-16, 16) / 8 end
   local function number() return math.random(-99, 99) end
-  return { list_of(size, function() return list_of(size, eighth) end), list_of(size, eighth), list_of(size, eighth),
+  local element = float_of or eighth
+  return { list_of(size, function() return list_of(size, element) end), list_of(size, element), list_of(size, element),
     list_of(size, function() return list_of(size, number) end), list_of(size, number), n }
 end
 

@@ -209,6 +209,12 @@ local function loop_reductions(unit, job)
   if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
 
+--- On GPUs, where the work-items of a group may share a pass.
+local function recurrences(unit, job)
+  if unit.given_up or not job.target.is_wide then return end
+  analysis.recurrences.mark(unit.scop)
+end
+
 local function scattered_updates(unit, job)
   if unit.given_up or job.options.reduce ~= "tree" or not job.target.is_wide then return end
   analysis.scattered_updates.mark(unit.scop, job.target.has_long_atomics and 8 or 4)
@@ -286,6 +292,7 @@ local function bounds(unit)
   if not checks then
     for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
+      loop.recurrences = nil
     end
   end
   for _, check in ipairs(checks or {}) do
@@ -360,8 +367,7 @@ local function tiling(unit, job)
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
-        kernel.grouped = job.options.reduce == "tree" and (unit.row.slices or 1) > 1
-          and generation.group_passes.of(kernel) or nil
+        kernel.grouped = (unit.row.slices or 1) > 1 and generation.group_passes.of(kernel) or nil
         kernel.pair = not kernel.grouped and generation.pairing.of(kernel) or nil
         unit.has_groups = unit.has_groups or kernel.grouped ~= nil
       end
@@ -509,6 +515,7 @@ local PASSES = {
   { "distribution", distribution },
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },
+  { "recurrences", recurrences },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
   { "bounds", bounds }, -- fails, may_fail, leaves_rows: functions of a call's numbers; is_fenced; has_rows

@@ -19,6 +19,7 @@ return {
   preserving = require "clcompute.loops.analysis.preserving", -- a copy of what later passes read as it was
   privatising = require "clcompute.loops.analysis.privatising", -- an array of its own for each pass that fills one
   recomputing = require "clcompute.loops.analysis.recomputing", -- what earlier passes stored, from what was before them
+  recurrences = require "clcompute.loops.analysis.recurrences", -- `x = f(x, e)` that alone hinder, in their order
   right_looking = require "clcompute.loops.analysis.right_looking", -- sums of later passes, updated by each pass
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
   scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic

@@ -202,11 +202,17 @@ local function is_alone(scop, loop, reduction)
   return true
 end
 
-local function candidates(scop, loop)
+--- The statements of a loop whose x is one and the same in all passes, and that alone touch it.
+-- @tparam table scop
+-- @tparam table loop
+-- @tparam function form of a statement; returns a table with its `target` and `occurrence`, or nil
+-- @treturn {table,...} what `form` returned
+-- @treturn table the nodes of these accesses as keys
+function loop_reductions.candidates(scop, loop, form)
   local list, own = {}, {}
   for _, statement in ipairs(scop.statements) do
     local within = loops_within(loop, statement)
-    local reduction = within and reduction_of(statement)
+    local reduction = within and form(statement)
     if reduction and is_invariant(reduction.target, within) and is_alone(scop, loop, reduction) then
       list[#list + 1] = reduction
       own[reduction.target], own[reduction.occurrence] = true, true
@@ -223,7 +229,7 @@ end
 -- @tparam ?integer budget in isl's operations, for each loop
 function loop_reductions.mark(scop, budget)
   for _, loop in ipairs(scop.loops) do
-    local list, own = candidates(scop, loop)
+    local list, own = loop_reductions.candidates(scop, loop, reduction_of)
     local may_be = not loop.parallel and not loop.irregular and #list > 0
     if may_be and not dependences.is_carried(scop, loop, own, budget) then
       loop.reductions = list

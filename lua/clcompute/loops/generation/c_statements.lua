@@ -364,7 +364,7 @@ end
 TOOLS.body = c_statements.body
 
 --- A value as it is stored in an element of a dtype: rounded, or its low bits.
-local function stored(value, dtype, context)
+function c_statements.stored(value, dtype, context)
   local is_float = dtype == "float" or dtype == "double"
   local text = c_expression.text(value, context, is_float and "float" or nil)
   local own = is_float and context.real or "long"
@@ -574,7 +574,7 @@ local function store_checked(target, value, output, node)
     add(output, ("global %s *const place = &%s;"):format(element, c_expression.element(target, context)))
   end
   local function add_value(own)
-    add(output, ("const %s value = %s;"):format(element, stored(value, element, own)))
+    add(output, ("const %s value = %s;"):format(element, c_statements.stored(value, element, own)))
   end
   c_statements.block(output, "", function()
     local own = at_place(target, value, context)
@@ -593,7 +593,7 @@ function c_statements.store(target, value, output, node)
     store_checked(target, value, output, node)
   elseif target.kind == "index" then
     add(output, ("%s = %s;"):format(c_expression.element(target, context),
-      stored(value, target.array.element, context)), node)
+      c_statements.stored(value, target.array.element, context)), node)
   else
     add(output, ("%s = %s;"):format(c_expression.name(target.variable, context),
       c_expression.text(value, context, target.variable.type)), node)
@@ -607,7 +607,7 @@ TOOLS.store = c_statements.store
 local function add_atomically(node, output)
   local context, target, element = output.context, node.target, node.target.array.element
   c_statements.block(output, "", function()
-    add(output, ("const %s value = %s;"):format(element, stored(node.atomic, element, context)))
+    add(output, ("const %s value = %s;"):format(element, c_statements.stored(node.atomic, element, context)))
     add(output, ("volatile global %s *const place = &%s;"):format(element, c_expression.element(target, context)))
     stop(output, target, node.atomic)
     local is_long = element == "long" or element == "ulong"

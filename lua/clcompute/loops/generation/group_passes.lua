@@ -2,9 +2,9 @@
 
 --- Passes that are a work-group's. Where a parallel loop has fewer passes than a GPU has work-items, and each pass sums
 -- up or fills something in loops of its own, the work-items of a group share these loops: `slices` of them, each of
--- which has every so manieth pass, put together what they found by halves in local memory. A group has one pass of the
--- parallel loop, if the elements that its loops read lie one behind the other ("rows"), or COLUMNS passes side by side,
--- if neighbours in memory are those of neighbouring passes ("columns").
+-- which has every so manieth pass, put together what they found by halves in local memory, or one sums in Lua's order
+-- (`ordered_sums`). A group has one pass of the parallel loop, if the elements that its loops read lie one behind the
+-- other ("rows"), or COLUMNS passes side by side, if neighbours in memory are those of neighbouring passes ("columns").
 --
 --     for i = 1, n do                                               a group
 --       local s = 0.0                                               each work-item
@@ -17,6 +17,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local group_loops = require "clcompute.loops.generation.group_loops"
+local ordered_sums = require "clcompute.loops.generation.ordered_sums"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
@@ -30,7 +31,8 @@ local MOST_DIMENSIONS = 3
 
 --- Whether work-items may share a loop.
 local function is_shared(node)
-  return node.kind == "for" and (node.parallel or node.reductions) and not node.irregular and not node.pace
+  return node.kind == "for" and (node.parallel or node.reductions or node.recurrences) and not node.irregular
+    and not node.pace
 end
 
 --- Whether a statement assigns elements of arrays, and whether it assigns locals from around it.
@@ -107,10 +109,13 @@ function group_passes.of(kernel)
   local loops, neighbours = shared_loops(band[#band].body), neighbours_of(kernel)
   local counts = loops and neighbours and counts_of(band, loops)
   if not counts then return nil end
+  local room = ordered_sums.room(loops)
+  if room and room.turns == 0 then return nil end
   for _, loop in ipairs(loops) do
     if loop.place == "work-item" then loop.place = "group" end
   end
-  return plan.part("grouped", { loops = loops, counts = counts, by_rows = goes_by_rows(loops, neighbours) })
+  return plan.part("grouped", { loops = loops, counts = counts, neighbours = neighbours, room = room,
+    by_rows = goes_by_rows(loops, neighbours) })
 end
 
 -- --- kernels ----------------------------------------------------------------------------------
@@ -120,6 +125,9 @@ local add = c_statements.add
 local HEAD = [[
 #ifndef GROUP_ITEMS
 #define GROUP_ITEMS 1 // the most work-items of a group that shares passes
+#endif
+#ifndef ROW_ITEMS
+#define ROW_ITEMS 1 // of a group that shares one pass, with sums in Lua's order
 #endif
 #define EVERYBODY if (GROUP_ITEMS > 1) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define HALVE_SLICES(lanes, op, n)                                              \
@@ -200,9 +208,12 @@ end
 local SLICE = { "slice", "slices", where = "has_pass" }
 
 --- Prints a loop that is shared.
-local function print_shared(loop, nodes, output)
-  local list = reduction_kernels.accumulators(loop.parallel and {} or loop.reductions, "_part")
+local function print_shared(loop, nodes, grouped, output)
   if waits(nodes, loop) then add(output, "EVERYBODY") end
+  if ordered_sums.are_in(loop) then
+    return c_statements.block(output, "", function() ordered_sums.print(loop, grouped, output) end)
+  end
+  local list = reduction_kernels.accumulators(loop.parallel and {} or loop.reductions, "_part")
   c_statements.block(output, "", function()
     for _, accumulator in ipairs(list) do
       add(output, ("%s %s = %s;"):format(c_statements.type(accumulator.type, output.context), accumulator.id,
@@ -219,7 +230,7 @@ local function print_shared(loop, nodes, output)
 end
 
 --- Prints a statement that is not shared: one work-item stores elements.
-local function print_single(node, nodes, output)
+local function print_single(node, nodes, _, output)
   if not assigns(node) then return print_body({ node }, output) end
   local is_awaited = waits(nodes, node)
   if is_awaited then add(output, "EVERYBODY") end
@@ -247,13 +258,15 @@ function group_passes.print(nest, output)
   local body = nest.band[#nest.band].body
   output.depth, output.instead = 1, {}
   print_lanes(nest.grouped, output)
+  if nest.grouped.room then ordered_sums.print_room(nest.grouped, output) end
   add(output, "const long slice = (long)get_local_id(1), slices = (long)get_local_size(1);")
-  add(output, "const long column = (long)get_local_id(0), columns = (long)get_local_size(0);")
+  add(output, nest.grouped.by_rows and "const long column = 0, columns = 1;"
+    or "const long column = (long)get_local_id(0), columns = (long)get_local_size(0);")
   add(output, "const long lane = slice * columns + column;")
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping[node].dimension, output) end
   for _, node in ipairs(body) do
     local print = is_shared(node) and print_shared or print_single
-    print(node, body, output)
+    print(node, body, nest.grouped, output)
   end
 end
 

@@ -10,6 +10,7 @@ return {
   jamming = require "clcompute.loops.generation.jamming",
   kernel_text = require "clcompute.loops.generation.kernel_text",
   local_slices = require "clcompute.loops.generation.local_slices",
+  ordered_sums = require "clcompute.loops.generation.ordered_sums",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
   round_kernels = require "clcompute.loops.generation.round_kernels",

@@ -209,9 +209,21 @@ local COLUMNS, MOST_ACROSS = 32, 16 -- passes that are side by side, as many as 
 local LEAST_OF_ROW = 32 -- slices of one pass: fewer work-items than a GPU starts at once make no group
 local RESIDENT = 2 * 2048 -- work-items that a compute unit has enough with
 
+-- With sums in Lua's order: slices of one pass, so few that many groups are there at once, as one of them sums; and how
+-- many times the passes a device has to have enough with for a work-item to have one.
+local ROW_IN_ORDER, TIMES_IN_ORDER = 64, 8
+
+--- The most slices of passes that are side by side: terms of sums take 32 KiB where these are 16.
+local function across_of(device)
+  return device.local_memory < 48 * 1024 and MOST_ACROSS // 2 or MOST_ACROSS
+end
+
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
 function launchers.group_options(device, row)
-  return (" -DGROUP_ITEMS=%d"):format(device.type == "cpu" and 1 or math.max(row.slices or 1, COLUMNS * MOST_ACROSS))
+  if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1" end
+  local slices = row.slices or 1
+  return (" -DGROUP_ITEMS=%d -DROW_ITEMS=%d"):format(math.max(slices, COLUMNS * across_of(device)),
+    math.min(slices, ROW_IN_ORDER))
 end
 
 --- A nest on a device. Where elements lie one behind the other, a group has one pass, else some side by side.
@@ -223,10 +235,12 @@ end
 function launchers.grouped(nest, program, device, row)
   local columns, groups = nest.grouped.by_rows and 1 or COLUMNS, program:kernel(nest.name .. "_group")
   local items = device.type == "cpu" and 1 or groups:info().group_size // columns
-  local most = power_of_2(math.min(row.slices, columns == 1 and row.slices or MOST_ACROSS, items))
+  local is_ordered = nest.grouped.room ~= nil
+  local widest = columns > 1 and across_of(device) or is_ordered and ROW_IN_ORDER or row.slices
+  local most = power_of_2(math.min(row.slices, widest, items))
   local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2) or 2
   return setmetatable({ items = program:kernel(nest.name), groups = groups, columns = columns, most = most,
-    least = least, terms = row.terms or 1, enough = RESIDENT * device.compute_units,
+    least = least, terms = row.terms or 1, enough = RESIDENT * device.compute_units, is_ordered = is_ordered,
     range = { global = {}, group = {} } }, Grouped)
 end
 
@@ -242,7 +256,8 @@ function Grouped:share(longest, x, y, z)
   local slices, passes = self.most, x * (y or 1) * (z or 1)
   while slices >= self.least and (slices * self.terms > longest or slices > self.least
     and passes * slices > self.enough) do slices = slices // 2 end
-  if slices < self.least or self.columns > 1 and passes * slices > self.enough then return self.items end
+  if slices < self.least or self.columns > 1 and passes * slices > self.enough
+    or self.is_ordered and passes * TIMES_IN_ORDER > self.enough then return self.items end
   local global, group = self.range.global, self.range.group
   group[1], group[2], group[3] = self.columns, slices, z and 1
   global[1], global[2], global[3] = round_up(x, self.columns), slices * (y or 1), z
