@@ -166,6 +166,12 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
     assert.equal(1, groups)
   end)
 
+  it("may be one of literals", function()
+    local text = in_passes "local s = 1.0; for j = 1, n do y[i] = y[i] * 1.5 - 1; z[i] = 2 / z[i] end; x[i] = s"
+    check(compile(text, 8), text, values_of(35, 35, any_number))
+    assert.equal(1, groups)
+  end)
+
   it("does not touch an element that no pass comes to, which may not be there", function()
     for _, order in ipairs { "a[i][j]", "a[j][i]" } do
       local text = in_passes(("for j = i + 1, n do y[i] = y[i] + %s end"):format(order))

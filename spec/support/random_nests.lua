@@ -30,6 +30,13 @@ local function store(state)
   add(state, "%s = %s", element(state, type), expression(state, type, 2))
 end
 
+--- An element of a vector that all passes of inner loops change.
+local function update(state)
+  local array, type = table.unpack(pick { { "v", "float" }, { "q", "int" } })
+  local place = ("%s[%s]"):format(array, state.loops[1] or "3")
+  add(state, "%s = %s %s %s", place, place, pick { "+", "-", "*" }, expression(state, type, 1))
+end
+
 local function define(state)
   local type = pick { "float", "int" }
   state.count = state.count + 1
@@ -146,7 +153,7 @@ function block(state, count)
     elseif chance(6) and #state.loops > 0 then
       affine_branch(state)
     else
-      pick { store, store, store, store, define, assign, conditional, define_and_store }(state)
+      pick { store, store, store, update, define, assign, conditional, define_and_store }(state)
     end
   end
   for i = #state.locals.float, floats + 1, -1 do state.locals.float[i] = nil end

@@ -85,7 +85,7 @@ function ordered_sums.room(loops)
       for type, count in pairs(slots) do room[type] = math.max(room[type], count) end
     end
   end
-  if room then room.turns = MOST_TERMS // (room.int + room.float) end
+  if room then room.turns = MOST_TERMS // math.max(room.int + room.float, 1) end
   return room
 end
 
