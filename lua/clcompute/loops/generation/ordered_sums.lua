@@ -46,12 +46,13 @@ local function replaced(node, x, other, term_of)
   return ast.changed(node, { arguments = arguments })
 end
 
---- The place of a term in local memory: of those that are computed, or that are put together.
+--- A place in local memory: `side` says whether in the chunk that is summed or in the next one, `at` which pass it is.
 local function place_of(type, slot, side, at)
   return ("%s_terms[%s][%d][%s]"):format(type == "int" and "int" or "real", side, slot, at)
 end
 
---- The statements of a loop whose x goes on in Lua's order, and the slots that their terms take, by type.
+--- The statements of a loop whose x goes on in Lua's order, and how many slots of local memory they need, by type: one
+-- for each term, or, when the loop has ended, one for each x that is a local.
 local function chains_of(loop)
   local list, slots, locals = {}, { int = 0, float = 0 }, { int = 0, float = 0 }
   for i, recurrence in ipairs(loop.recurrences) do
@@ -181,7 +182,7 @@ local function print_chains(loop, chains, output)
     block(output, "for (long term = 0; term < end; term++) ", function()
       for _, chain in ipairs(chains) do
         local value = chain.is_local and c_expression.text(chain.value, output.context, chain.type)
-          or c_statements.stored(chain.value, chain.target.array.element, output.context) -- rounded as it is there
+          or c_statements.stored(chain.value, chain.target.array.element, output.context) -- rounded at each step
         add(output, ("%s = %s;"):format(c_expression.name(chain.name.variable, output.context), value), chain.node)
       end
     end)
@@ -200,15 +201,16 @@ local function print_beginning(loop, chains, output)
   end
 end
 
---- Prints where each x goes: all work-items go on with a local; an element is stored where there was a pass.
+--- Prints where each x goes: all work-items go on with a local; an element is stored where there was a pass. Terms of
+-- the next loop are on side 1 first, so nothing waits for those that take a local from side 0.
 local function print_end(loop, chains, output)
-  local taken, has_locals = {}, false
+  local taken = {}
   for _, chain in ipairs(chains) do
     if chain.is_local then
       local name, place = c_expression.name(chain.name.variable, output.context),
         place_of(chain.type, chain.slot, "0", "column")
       add(output, ("if (slice == 0) %s = %s;"):format(place, name))
-      taken[#taken + 1], has_locals = ("%s = %s;"):format(name, place), true
+      taken[#taken + 1] = ("%s = %s;"):format(name, place)
     else
       block(output, ("if (is_owner && %s_count > 0) "):format(loop.variable.id), function()
         c_statements.store(chain.target, chain.name, output, chain.node)
@@ -217,7 +219,6 @@ local function print_end(loop, chains, output)
   end
   add(output, "EVERYBODY")
   for _, text in ipairs(taken) do add(output, text) end
-  if has_locals then add(output, "EVERYBODY") end
 end
 
 --- Whether other statements of a loop's pass store elements.
