@@ -186,8 +186,25 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
   end)
 
   it("may be one of literals", function()
-    local text = in_passes "local s = 1.0; for j = 1, n do y[i] = y[i] * 1.5 - 1; z[i] = 2 / z[i] end; x[i] = s"
+    local text = in_passes
+      "local s = 1.0; for j = 1, n do y[i] = y[i] * 1.5 - 1; s = s - a[i][j]; z[i] = 2 / z[i] end; x[i] = s"
     check(compile(text, 8), text, values_of(35, 35, any_number))
+    assert.equal(1, groups)
+  end)
+
+  it("is a work-item's where all terms are at hand for each of them", function()
+    for _, body in ipairs { "s = s * x[i] + y[j]", "s = s * 0.5 + 1", "s = s + 1.0 / j", "s = s + x[j] * y[j]" } do
+      local text = in_passes(("local s = 0.0; for j = 1, n do %s end; z[i] = s"):format(body))
+      check(compile(text, 8), text, values_of(35, 35, number))
+    end
+    assert.equal(0, groups)
+  end)
+
+  it("is a work-item's where the heuristics of the paper are asked for", function()
+    local text = in_passes "local s = 0.0; for j = 1, n do s = s + a[i][j] end; z[i] = s"
+    check(compile(text, 8, { heuristics = "paper" }), text, values_of(35, 35, number))
+    assert.equal(0, groups)
+    check(compile(text, 8), text, values_of(35, 35, number))
     assert.equal(1, groups)
   end)
 
@@ -231,7 +248,7 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
   end)
 
   it("is Lua's in random passes", function()
-    local count, launches = helper.long(200) or is_slow and 3 or 12, 0
+    local count, launches = helper.long(200) or is_slow and 3 or 24, 0
     for _ = 1, count do
       local seed = math.random(1 << 30)
       math.randomseed(seed)

@@ -211,7 +211,7 @@ end
 
 --- On GPUs, where the work-items of a group may share a pass.
 local function recurrences(unit, job)
-  if unit.given_up or not job.target.is_wide then return end
+  if unit.given_up or not job.target.is_wide or job.options.heuristics == "paper" then return end
   analysis.recurrences.mark(unit.scop)
 end
 
@@ -367,7 +367,8 @@ local function tiling(unit, job)
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)
-        kernel.grouped = (unit.row.slices or 1) > 1 and generation.group_passes.of(kernel) or nil
+        local may_group = job.options.reduce == "tree" or job.options.heuristics ~= "paper"
+        kernel.grouped = may_group and (unit.row.slices or 1) > 1 and generation.group_passes.of(kernel) or nil
         kernel.pair = not kernel.grouped and generation.pairing.of(kernel) or nil
         unit.has_groups = unit.has_groups or kernel.grouped ~= nil
       end

@@ -71,13 +71,12 @@ end
 --- Gives `recurrences` to each loop within a parallel one that would be parallel without them: a list of `{ node=,
 -- target=, occurrence= }`, where `node` is the assignment, `target` its x, and `occurrence` the x of its right side.
 -- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`, and `reductions` by now
--- @tparam ?integer budget in isl's operations, for each loop
-function recurrences.mark(scop, budget)
+function recurrences.mark(scop)
   local is_within = within_parallel(scop)
   for _, loop in ipairs(scop.loops) do
     if is_within[loop] and not (loop.parallel or loop.reductions or loop.irregular) then
       local list, own = loop_reductions.candidates(scop, loop, recurrence_of)
-      if #list > 0 and is_flat(loop, list) and not dependences.is_carried(scop, loop, own, budget) then
+      if #list > 0 and is_flat(loop, list) and not dependences.is_carried(scop, loop, own) then
         loop.recurrences = list
       end
     end

@@ -109,7 +109,7 @@ function group_passes.of(kernel)
   local loops, neighbours = shared_loops(band[#band].body), neighbours_of(kernel)
   local counts = loops and neighbours and counts_of(band, loops)
   if not counts then return nil end
-  local room = ordered_sums.room(loops)
+  local room = ordered_sums.room(loops, band)
   if room and room.turns == 0 then return nil end
   for _, loop in ipairs(loops) do
     if loop.place == "work-item" then loop.place = "group" end
@@ -230,7 +230,7 @@ local function print_shared(loop, nodes, grouped, output)
 end
 
 --- Prints a statement that is not shared: one work-item stores elements.
-local function print_single(node, nodes, _, output)
+local function print_single(node, nodes, output)
   if not assigns(node) then return print_body({ node }, output) end
   local is_awaited = waits(nodes, node)
   if is_awaited then add(output, "EVERYBODY") end
@@ -265,8 +265,7 @@ function group_passes.print(nest, output)
   add(output, "const long lane = slice * columns + column;")
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping[node].dimension, output) end
   for _, node in ipairs(body) do
-    local print = is_shared(node) and print_shared or print_single
-    print(node, body, nest.grouped, output)
+    if is_shared(node) then print_shared(node, body, nest.grouped, output) else print_single(node, body, output) end
   end
 end
 

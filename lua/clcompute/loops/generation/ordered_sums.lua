@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
---- Loops whose work-items share what is costly of `x = x + e`, and yet x is Lua's to the last bit: all compute the
--- terms e of a chunk of passes, `turns` of each work-item, and leave them in local memory; one of them, slice 0, goes
--- on with x in Lua's order. Meanwhile the others compute the terms of the next chunk.
+--- Loops of `clcompute.loops.analysis.recurrences` whose work-items share what is costly of `x = x + e`, and yet x is
+-- Lua's to the last bit: all compute the terms e of a chunk of passes, `turns` of each work-item, and leave them in
+-- local memory; one of them, slice 0, goes on with x in Lua's order. Meanwhile the others compute the terms of the next
+-- chunk.
 --
 --     for j = 1, m do s = s + a[i][j] * x[j] end
 --
@@ -32,10 +33,16 @@ local function has(node, x)
   return walk.find({ node }, function(part) return part == x end) ~= nil
 end
 
---- An expression with other nodes in place of x, and of what is without x; literals stay.
+--- Whether a value is a number of the source or of the call, which is at hand in all passes.
+local function is_at_hand(node)
+  local role = node.kind == "name" and node.variable.role
+  return node.kind == "number" or role == "parameter" or role == "capture"
+end
+
+--- An expression with other nodes in place of x, and of what is without x; what is at hand stays.
 local function replaced(node, x, other, term_of)
   if node == x then return other end
-  if node.kind == "number" then return node end
+  if is_at_hand(node) then return node end
   if not has(node, x) then return term_of(node) end
   if node.kind == "binary" then
     return ast.changed(node, { left = replaced(node.left, x, other, term_of),
@@ -73,20 +80,42 @@ local function chains_of(loop)
   return list, slots
 end
 
+--- Whether an element is another one in each pass of a loop, and of the loops around it.
+local function is_of_one_pass(node, loop, band)
+  if node.kind ~= "index" then return false end
+  local goes, is_own = false, false
+  for _, subscript in ipairs(node.subscripts) do
+    goes = goes or walk.mentions(subscript, loop.variable)
+    for _, outer in ipairs(band) do is_own = is_own or walk.mentions(subscript, outer.variable) end
+  end
+  return goes and is_own
+end
+
+local IS_QUICK = { min = true, max = true }
+
+--- Whether the terms of a loop take longer than to put them together: what all passes read is at hand soon.
+local function are_costly(loop, band)
+  return walk.find(loop.body, function(part)
+    return part.kind == "call" and not IS_QUICK[part.name] or is_of_one_pass(part, loop, band)
+  end) ~= nil
+end
+
 --- The local memory for some loops' terms.
 -- @tparam {table,...} loops that are shared
+-- @tparam {table,...} band the loops around them
 -- @treturn ?table slots by type, "int" and "float", and `turns`, how many passes of a chunk a work-item has, 0 where
--- there is no room; nil where no loop is such
-function ordered_sums.room(loops)
-  local room
+-- there is no room, or the terms of no loop are worth it; nil where no loop is such
+function ordered_sums.room(loops, band)
+  local room, are_worth_it = nil, false
   for _, loop in ipairs(loops) do
     if ordered_sums.are_in(loop) then
       local _, slots = chains_of(loop)
+      are_worth_it = are_worth_it or are_costly(loop, band)
       room = room or { int = 0, float = 0 }
       for type, count in pairs(slots) do room[type] = math.max(room[type], count) end
     end
   end
-  if room then room.turns = MOST_TERMS // math.max(room.int + room.float, 1) end
+  if room then room.turns = are_worth_it and MOST_TERMS // math.max(room.int + room.float, 1) or 0 end
   return room
 end
 

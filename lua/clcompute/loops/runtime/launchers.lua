@@ -209,16 +209,19 @@ local COLUMNS, MOST_ACROSS = 32, 16 -- passes that are side by side, as many as 
 local LEAST_OF_ROW = 32 -- slices of one pass: fewer work-items than a GPU starts at once make no group
 local RESIDENT = 2 * 2048 -- work-items that a compute unit has enough with
 
--- With sums in Lua's order: slices of one pass, so few that many groups are there at once, as one of them sums; and how
--- many times the passes a device has to have enough with for a work-item to have one.
-local ROW_IN_ORDER, TIMES_IN_ORDER = 64, 8
+-- With sums in Lua's order: slices of one pass, so few that many groups are there at once, as one of them sums; slices
+-- of passes side by side, at least, for what barriers take; and a work-item has a pass where an eighth as many would be
+-- enough for the device.
+local ROW_IN_ORDER, LEAST_ACROSS_IN_ORDER, TIMES_IN_ORDER = 64, 8, 8
 
---- The most slices of passes that are side by side: terms of sums take 32 KiB where these are 16.
+--- The most slices of passes that are side by side: terms of sums take 32 KiB where these are 16, as
+-- `clcompute.loops.generation.ordered_sums` has them.
 local function across_of(device)
   return device.local_memory < 48 * 1024 and MOST_ACROSS // 2 or MOST_ACROSS
 end
 
---- The options of the build of nests whose passes may be a group's, which has one work-item on a processor.
+--- The options of the build of nests whose passes may be a group's, which has one work-item on a processor: for how
+-- many work-items there is local memory, and for how many where they share one pass with sums in order.
 function launchers.group_options(device, row)
   if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1" end
   local slices = row.slices or 1
@@ -238,7 +241,8 @@ function launchers.grouped(nest, program, device, row)
   local is_ordered = nest.grouped.room ~= nil
   local widest = columns > 1 and across_of(device) or is_ordered and ROW_IN_ORDER or row.slices
   local most = power_of_2(math.min(row.slices, widest, items))
-  local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2) or 2
+  local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2)
+    or is_ordered and math.min(LEAST_ACROSS_IN_ORDER, most) or 2
   return setmetatable({ items = program:kernel(nest.name), groups = groups, columns = columns, most = most,
     least = least, terms = row.terms or 1, enough = RESIDENT * device.compute_units, is_ordered = is_ordered,
     range = { global = {}, group = {} } }, Grouped)
@@ -253,7 +257,7 @@ end
 -- @treturn Kernel
 -- @treturn ?table the range of the launch, good until the next call; nil: a work-item has a pass
 function Grouped:share(longest, x, y, z)
-  local slices, passes = self.most, x * (y or 1) * (z or 1)
+  local slices, passes = self.most, round_up(x, self.columns) * (y or 1) * (z or 1)
   while slices >= self.least and (slices * self.terms > longest or slices > self.least
     and passes * slices > self.enough) do slices = slices // 2 end
   if slices < self.least or self.columns > 1 and passes * slices > self.enough
