@@ -226,7 +226,6 @@ static int buffer_view(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   size_t first;
   luaL_checkinteger(L, 2);
-  luaL_checkinteger(L, 3);
   const clc_Shape rows = check_rows(L, 2, b, &first);
   clc_newview(L, b, row_start(b, first), &rows);
   return 1;

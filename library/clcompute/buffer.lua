@@ -193,7 +193,7 @@ function Buffer:set(i, ...) end
 ---print(d:arange(1, 60):reshape(10, 6):view({ 1, 10, 2 }, { 3, 5 }):get(2, 1)) --> 15.0
 ---```
 ---@param first integer|integer[]
----@param last? integer|integer[]
+---@param last? integer|integer[] the last row unless given
 ---@return clcompute.Buffer
 function Buffer:view(first, last) end
 

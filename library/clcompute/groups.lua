@@ -237,7 +237,7 @@ function Spread:copy(target) end
 ---print(a[1], a[2]) --> 0	5
 ---```
 ---@param first integer
----@param last integer
+---@param last? integer the last row unless given
 ---@return clcompute.Spread
 function Spread:view(first, last) end
 

@@ -356,6 +356,8 @@ helper.describe_each("a buffer", function(d)
     square[2]:write { 60, 70 }
     assert.same({ 1, 2, 3, 4, 50, 60, 70, 8, 9, 10, 11, 12 }, b:read())
     assert.equal(0, #b:view(13, 12))
+    assert.same({ 70, 8, 9, 10, 11, 12 }, b:view(7):read())
+    assert.same({ { 60, 70 } }, square:view(2):read())
     assert.same({ 2, 1, 3, 2 }, b:reshape(2, 1, 3, 2).shape)
     assert.same({ 0, 7 }, d:zeros("int", 0):reshape(0, 7).shape)
   end)
@@ -521,7 +523,7 @@ helper.describe_each("misuse of a buffer", function(d)
     { "#1", "[1]: table expected, got number", b, "write", { 1, 2, 3 } },
     { "#1", "[2]: number expected, got nil", v, "write", { 1, nil, 3 } },
     { "#1", "device expected, got clcompute.Buffer", v, "copy", b },
-    { "#1", "number expected, got no value", v, "view" }, { "#2", "number expected, got no value", v, "view", 1 },
+    { "#1", "number expected, got no value", v, "view" }, { "#1", "5 is outside 1 .. 3", v, "view", 5 },
     { "#2", "4 is outside 1 .. 3", v, "view", 1, 4 }, { "#1", "size expected", v, "reshape" },
     { "", "2x2 is 4 elements, but the buffer has 3", v, "reshape", 2, 2 },
     { "#1", "must not be negative", v, "reshape", -3 }, { "#5", "at most 4 dimensions", v, "reshape", 3, 1, 1, 1, 1 },
