@@ -160,6 +160,13 @@ describe("the prompt in a terminal", function()
     assert.equal("2", t:converse "1 + 1")
   end)
 
+  it("names no package where the terminal is what cannot edit lines", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    local t <close> = terminal.open(("env TERM=dumb %srepl --device %s"):format(command.text, PLACE))
+    t:expect "help() tells more"
+    assert.not_matches("readline", t:expect "\n> ")
+  end)
+
   it("ends Lua code at Ctrl-C, in coroutines and where errors are caught, and goes on", function()
     local t <close> = opened()
     assert.matches("interrupted!", interrupted(t, "while true do end"))

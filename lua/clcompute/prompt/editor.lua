@@ -9,10 +9,13 @@ local internal = require "clcompute.core.internal"
 
 local editor = {}
 
+local MISSING = "\nWithout lua-readline there is no editing, history and completion: apt install lua-readline"
+
 local function forget() end
 
 --- Lines without editing.
-function editor.plain()
+-- @string hint
+function editor.plain(hint)
   local function read(prompt)
     io.stdout:write(prompt)
     io.stdout:flush()
@@ -24,7 +27,7 @@ function editor.plain()
     return false
   end
   return {
-    hint = "\nWithout lua-readline there is no editing, history and completion: apt install lua-readline",
+    hint = hint,
     read = function(prompt)
       local line = read(prompt)
       return line and (line:gsub("\n$", ""))
@@ -95,7 +98,8 @@ end
 function editor.open(is_terminal, complete)
   if not is_terminal then return editor.pipe() end
   local found, readline = pcall(require, "readline")
-  return found and os.getenv "TERM" ~= "dumb" and editor.edited(readline, complete) or editor.plain()
+  if not found then return editor.plain(MISSING) end
+  return os.getenv "TERM" == "dumb" and editor.plain "" or editor.edited(readline, complete)
 end
 
 return editor
