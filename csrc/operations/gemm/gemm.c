@@ -24,8 +24,9 @@ static size_t find_extent(lua_State *L, const char *key, const clc_Buffer *b, in
   if (b->shape.n != 2 && b->shape.n != 3)
     luaL_error(L,
                "gemm: %s has %d dimension%s: option '%s' must say what part of it is meant, or "
-               "%s:reshape(rows, cols) make it a matrix",
-               name, b->shape.n, b->shape.n == 1 ? "" : "s", key, name);
+               "%s:reshape(rows, cols) make it a matrix%s",
+               name, b->shape.n, b->shape.n == 1 ? "" : "s", key, name,
+               b->shape.n == 1 ? "; cl.matmul(a, b) takes vectors" : "");
   return extent_of(b, dim);
 }
 

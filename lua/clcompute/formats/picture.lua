@@ -54,8 +54,8 @@ function picture.of_image(image)
   local order, bytes = ORDERS[name], BYTES[depth]
   if image.kind ~= "image2d" then error("a picture is an image2d, this is an " .. image.kind, 0) end
   if not order or not bytes then
-    error(("no picture has pixels of '%s', but r, ra, rgba, bgra, argb or abgr of unorm8, unorm16, uchar, ushort")
-      :format(image.format), 0)
+    error(("no picture has pixels of '%s', but r, ra, rgba, bgra, argb or abgr of unorm8, unorm16, uchar, ushort; "
+      .. "image:buffer():save(path) spreads other numbers"):format(image.format), 0)
   end
   local rows = native(image:string(), bytes)
   if order[2] then rows = rows:gsub(captures(4, bytes), order[2]) end

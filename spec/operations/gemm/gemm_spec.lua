@@ -235,7 +235,7 @@ helper.describe_each("gemm", function(d)
       { { "b:", "fit" }, a, b, { k = 3, ldb = 5 } }, { { "c:", "fit" }, a, b, { c = c, ldc = 5 } },
       { { "c:", "fit" }, a, b, { m = 2, n = 4, c = d:zeros("float", 7) } },
       { { "a:", "fit" }, a, b, { m = math.maxinteger, lda = math.maxinteger } },
-      { { "a:", "'lda'" }, a, b, { k = math.maxinteger } }, { { "a", "1 dimension", "'m'" }, flat, b },
+      { { "a:", "'lda'" }, a, b, { k = math.maxinteger } }, { { "a", "1 dimension", "'m'", "cl.matmul" }, flat, b },
       { { "a", "1 dimension", "'k'" }, flat, b, { m = 4 } }, { { "b", "1 dimension", "'n'" }, a, flat },
     } do helper.raises(case[1], cl.gemm, case[2], case[3], case[4]) end
     assert.same({ 5, 5, 5, 5 }, c:read()[2])
