@@ -114,6 +114,8 @@ local ABSENT = {}
 for words, text in pairs {
   ["eigenvalues eigenvalue eigenvectors eig eigh eigvals"] = "power iteration: cl.matmul and cl.norm2 in a loop",
   ["fft ifft rfft fourier"] = "examples/ported/fft.lua, with kernels of its own",
+  ["sparse csr csr_matrix spmv"] = "examples/ported/sparse.lua, with kernels of its own",
+  ["blur filter2d convolve convolve2d"] = "examples/ported/image_filter.lua, with a kernel of its own",
 } do
   for word in words:gmatch "%S+" do ABSENT[word] = text end
 end
