@@ -16,7 +16,7 @@ local Compiled = {}
 
 ---@class clcompute.loops.Options
 ---@field base? 0|1 index of the first element; 1 unless given
----@field mode? "exact"|"fast" "exact" unless given: in double, as Lua computes; only the last digits of exp, log, sin, cos, tan and ^ may differ. "fast": in the arrays' own types
+---@field mode? "exact"|"fast" "exact" unless given: in double, as Lua computes; only the last digits of exp, log, sin, cos, tan, asin, acos, atan and ^ may differ. "fast": in the arrays' own types
 ---@field heuristics? "model"|"paper"|"none" "model" unless given: a nest runs on the device where its estimated time is shorter. "none": each parallel nest. "paper": the rule of Belevantsev, Kravets & Monakov 2012
 ---@field force? boolean true: each parallel nest on the device, at once; false: none; stronger than `heuristics`
 ---@field reduce? "sequential"|"tree" "sequential" unless given: sums in Lua's order. "tree": a loop that is sequential only for sums, products, minima or maxima is shared out, on processors where no loop around is parallel; floats are then rounded otherwise, the same at every call on a device

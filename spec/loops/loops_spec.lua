@@ -468,10 +468,8 @@ helper.describe_each("loops.compile", function(device)
       .. "got the float 4.0", compile(function(a, m)
       for i = 1, m do a[i] = m * 4611686018427387904 end
     end, device), { 0.0, 0.0, 0.0, 0.0 }, 4.0)
-    helper.raises("'1.0': the loop would go through floats, which are computed with: write an integer", compile(
-      function(a, m)
-        for i = 1.0, m do a[1] = i end
-      end, device), { 0.0 }, 4)
+    helper.raises({ "'1.0': the loop in line 2 would go through floats", "write integers", "'local x = i * h'" },
+      assert(loops.compile("function(a, m)\n  for i = 1.0, m do a[1] = i end\nend", { device = device })), { 0.0 }, 4)
   end)
 
   it("names the line that takes an array for a number", function()
@@ -926,7 +924,7 @@ helper.describe_each("loops.compile", function(device)
     for text, values in pairs {
       ["argument #1 'A': buffer or table expected, got number"] = { 1, a, a, 2 },
       ["argument #2 'B': the function uses 2 subscripts, the buffer has 1 dimension"] = { a, a:reshape(4), a, 2 },
-      ["argument #4 'n': number expected, got nil"] = { a, a, a },
+      ["argument #4 'n': number expected, got nil (defaults are for arguments of local functions)"] = { a, a, a },
       ["argument #4 'n': it is used in bounds or subscripts, so an integer is expected, got 1.5"] = { a, a, a, 1.5 },
       ["argument #1 'A': not rectangular: A[2] has 1 elements, the first of its kind 2"] =
         { { { 1, 2 }, { 3 } }, a, a, 2 },

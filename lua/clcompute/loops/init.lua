@@ -94,7 +94,7 @@ local function rows_of(tree, variables)
     local is_array = variable.role == "array"
     variable.rank = variable.rank or is_array and variable.longest.dimension or nil
     rows[i] = { variable = variable, name = variable.name, is_array = is_array, is_index = variable.is_index,
-      is_operand = variable.is_operand,
+      is_operand = variable.is_operand, is_argument = i <= #tree.parameters,
       is_unused = not is_array and not variable.number, is_computed = variable.computed ~= nil,
       label = label_of(tree, variables, i) }
   end

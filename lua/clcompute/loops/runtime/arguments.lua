@@ -31,14 +31,16 @@ local function take_number(row, value)
   if type(value) ~= "number" then
     local use = row.variable.number
     local is_array = use and (type(value) == "table" or is_buffer(value))
-    fail(row, is_array and "number expected, got %s: it is used as one in line %d" or "number expected, got %s",
-      type_name(value), use and use.line)
+    fail(row, is_array and "number expected, got %s: it is used as one in line %d"
+      or value == nil and row.is_argument and "number expected, got nil (defaults are for arguments of local functions)"
+      or "number expected, got %s", type_name(value), use and use.line)
   end
   if row.is_index and math.type(value) == "float" then
     local integer = math.tointeger(value)
     if not integer then fail(row, "it is used in bounds or subscripts, so an integer is expected, got %s", value) end
     if row.is_operand and row.is_computed then
-      fail(row, "the loop would go through floats, which are computed with: write an integer")
+      fail(row, "the loop in line %d would go through floats, which are computed with: write integers, "
+        .. "and compute floats of them, as in 'local x = i * h'", row.variable.number.line)
     elseif row.is_operand then
       fail(row, "it is computed with beside bounds and subscripts, so an integer is expected, got the float %s", value)
     end
