@@ -174,7 +174,7 @@ local function take_buffer(row, value, is_written)
     fail(row, "the function uses %d subscript%s, the buffer has %d dimension%s", rank, rank == 1 and "" or "s", #shape,
       #shape == 1 and "" or "s")
   end
-  if dtype == "half" then fail(row, "buffers of half are not supported; copy it to one of float") end
+  if dtype == "half" then fail(row, "a buffer of half is not taken: b:astype \"float\" is a copy in floats") end
   local memory, first = internal.memory(value)
   return { row = row, variable = row.variable, buffer = value, shape = shape, memory = memory, first = first,
     dtype = dtype }, { kind = "buffer", dtype = dtype, rank = rank }
