@@ -55,7 +55,7 @@ function picture.of_image(image)
   if image.kind ~= "image2d" then error("a picture is an image2d, this is an " .. image.kind, 0) end
   if not order or not bytes then
     error(("no picture has pixels of '%s', but r, ra, rgba, bgra, argb or abgr of unorm8, unorm16, uchar, ushort; "
-      .. "image:buffer():save(path) spreads other numbers"):format(image.format), 0)
+      .. "image:buffer():save(path) makes one of other numbers"):format(image.format), 0)
   end
   local rows = native(image:string(), bytes)
   if order[2] then rows = rows:gsub(captures(4, bytes), order[2]) end
