@@ -78,7 +78,8 @@ typedef struct clc_Argument {
   clc_ArgumentKind kind;
   const clc_Dtype *dtype;   /* of the value or pointee; NULL: another type */
   int width;                /* elements of a vector, 1 for a scalar */
-  size_t size;              /* bytes of a value of another type; 0: not known */
+  size_t size;              /* bytes of a value of another type or an enum; 0: not known */
+  int is_enum;              /* a value of an enumeration */
   cl_mem_object_type image; /* the kind of an image */
   const char *colour;       /* the type of its colours in the kernel, NULL: not known */
   int is_const;             /* what it points to, or the image, is only read */
@@ -100,6 +101,10 @@ const clc_Dtype *clc_resolvetype(lua_State *L, const char *text, const char *typ
 /* Bytes of a struct by the text that declares it, with all that it includes; 0 where that cannot be
    told without a compiler: struct_layout.c. */
 size_t clc_structsize(lua_State *L, const char *text, const char *type);
+
+/* Bytes of the values of the text's enumerations, if none of them may have others than an int has;
+   else 0. */
+size_t clc_enumsize(const char *text);
 
 /* Bytes of local memory that the value at idx asks for, 0 if it is no scratch. */
 size_t clc_scratchbytes(lua_State *L, int idx);

@@ -98,8 +98,8 @@ const clc_Dtype *clc_resolvetype(lua_State *L, const char *text, const char *typ
   return find_element(base, width);
 }
 
-/* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
-   another type, because compilers differ in its sign. Returns the kind of a value. */
+/* "float4*" is float, 4 wide. A pointer to an enumeration is to another type, because compilers
+   differ in its sign; clc_settleenums says what its values are. Returns the kind of a value. */
 static clc_ArgumentKind parse_type(lua_State *L, const char *text, clc_Argument *a) {
   char base[CLC_NAME];
   strcpy(base, a->type);
@@ -107,7 +107,7 @@ static clc_ArgumentKind parse_type(lua_State *L, const char *text, clc_Argument 
   size_t length = strlen(base);
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
   resolve_name(L, text, base);
-  if (is_enum(base) && strchr(a->type, '*') == NULL) strcpy(base, "int");
+  a->is_enum = is_enum(base) && strchr(a->type, '*') == NULL;
   a->dtype = find_element(base, &a->width);
   return find_kind(base, a);
 }

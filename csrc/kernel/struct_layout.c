@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of structs, which OpenCL C fixes: each member at a multiple of its own size. */
+/* The layout of structs, which OpenCL C fixes: each member at a multiple of its own size. And the
+   sizes of enumerations, which it does not. */
 #include "kernel.h"
 
 #include <ctype.h>
@@ -85,4 +86,44 @@ static int lay_out(lua_State *L, const char *text, const char *type, int depth, 
 size_t clc_structsize(lua_State *L, const char *text, const char *type) {
   Layout layout;
   return lay_out(L, text, type, 0, &layout) ? layout.size : 0;
+}
+
+/* --- enumerations -------------------------------------------------------- */
+
+/* Whether a number is far from the ends of an int. */
+static int is_small(clc_Span number) {
+  const size_t length = (size_t)(number.end - number.start);
+  return length <= 8 && strspn(number.start, "0123456789abcdefABCDEFxX") >= length;
+}
+
+static int may_be_int(const char *text, clc_Span t) {
+  if (clc_isword(t)) return !clc_ismacro(text, t);
+  return isdigit((unsigned char)*t.start) ? is_small(t) : strchr(",=-", *t.start) != NULL;
+}
+
+/* Reads the enumerators behind `{`. Returns whether they are names, small numbers and names of
+   others, with nothing behind them that may change their type. */
+static int has_ints(const char *text, const char **p, const char *end) {
+  clc_Span t;
+  while (clc_nexttoken(p, end, &t) && *t.start != '}')
+    if (!may_be_int(text, t)) return 0;
+  return clc_nexttoken(p, end, &t) && !clc_isthe(t, "__attribute__");
+}
+
+/* Whether what stands behind `enum` is one of ints, or declares none. A macro may end with it. */
+static int is_of_ints(const char *text, const char **p, const char *end) {
+  const char *line = clc_lineend(*p);
+  clc_Span t;
+  if (!clc_nexttoken(p, line, &t) || clc_isthe(t, "__attribute__")) return 0;
+  if (clc_isword(t) && !clc_nexttoken(p, end, &t)) return 0;
+  if (*t.start == '{') return has_ints(text, p, end);
+  return clc_isword(t) || strchr("*,;()", *t.start) != NULL;
+}
+
+size_t clc_enumsize(const char *text) {
+  const char *p = text, *end = text + strlen(text);
+  clc_Span t;
+  while (clc_nexttoken(&p, end, &t))
+    if (clc_isthe(t, "enum") && !is_of_ints(text, &p, end)) return 0;
+  return sizeof(cl_int);
 }

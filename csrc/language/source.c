@@ -485,11 +485,13 @@ static int read_struct(const char *p, const char *end, clc_Span *tag, clc_Span *
 clc_Span clc_structbody(const char *text, const char *name) {
   static const char *const packing[] = {"pack", "ms_struct", "options", /* of a #pragma */
                                         "_Pragma", NULL};
+  static const char word[] = "struct";
   const char *p = text, *end = text + strlen(text);
   const int is_tag = strncmp(name, "struct ", 7) == 0;
   clc_Span t, tag, body, declared, found = {NULL, NULL};
   int n = 0, is_typedef = 0;
-  if (clc_mentions(text, packing)) return found;
+  if (clc_mentions(text, packing) || clc_ismacro(text, (clc_Span){word, word + strlen(word)}))
+    return found;
   for (; clc_nexttoken(&p, end, &t); is_typedef = clc_isthe(t, "typedef")) {
     if (!clc_isthe(t, "struct") || !read_struct(p, end, &tag, &body, &declared)) continue;
     if (!clc_isthe(is_tag ? tag : declared, is_tag ? name + 7 : name) || !(is_tag || is_typedef))

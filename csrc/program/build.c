@@ -119,7 +119,7 @@ static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scann
 static void check_kernel(lua_State *L, const Job *j) {
   static const char *const words[] = {"kernel", "__kernel", NULL};
   if (j->known.complete && !clc_mentions(j->scanned, words))
-    luaL_error(L, "program: no kernel in the source");
+    luaL_error(L, "program: no kernel in the source; \"kernel void name(...)\" declares one");
 }
 
 #define LONGEST_NAME \

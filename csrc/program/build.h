@@ -179,19 +179,23 @@ const char *clc_pushbuiltins(lua_State *L, const clc_Device *d, const char *text
    before others. */
 const char *clc_pushmissing(lua_State *L, const clc_Device *d, const char *text);
 
-/* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */
+/* --- sizes of structs and enums, which OpenCL does not tell: struct_size.c --- */
 
-/* Whether one of the kernel's arguments is a struct. */
+/* Whether one of the kernel's arguments is a struct or an enum. */
 int clc_takesstructs(const clc_Kernel *k);
 
 /*
- * Tells the kernel at that stack index how many bytes its structs have: POCL takes an argument
- * of any size, reading past it. `text` is the plain text of all that the program is built of, NULL
- * where some of it is not known; the source, which is the kernel's own, is built with a probe where
- * the text does not tell. Where the probe does not build, the sizes stay unknown.
+ * Tells the kernel at that stack index how many bytes its structs and enums have: POCL takes an
+ * argument of any size, reading past it. `text` is the plain text of all that the program is built
+ * of, NULL where some of it is not known; the source, which is the kernel's own, is built with a
+ * probe where the text does not tell. Where the probe does not build, the sizes stay unknown.
  */
 void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, const char *text,
                         int kernel);
+
+/* The values of enums are ints, unless they were found to have 8 bytes, and so longs. Those of
+   other sizes stay packed strings. */
+void clc_settleenums(clc_Kernel *k);
 
 /* Opened by clc_openprograms. */
 void clc_openstructsizes(lua_State *L);

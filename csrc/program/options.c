@@ -133,11 +133,18 @@ static int is_allowed(const char *word) {
   return takes_name(word);
 }
 
-/* Drivers read quotes each in its own way. */
+#define IN_DEFINES "values with blanks or quotes go into defines, a table"
+
 static void refuse_word(lua_State *L, int arg, const char *word, const char *all) {
   const int quotes = strpbrk(all, "\"'\\") != NULL;
   clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -I, -w, -W..., -g, -O%s",
-                  word, quotes ? "; values with blanks or quotes go into defines, a table" : "");
+                  word, quotes ? "; " IN_DEFINES : "");
+}
+
+/* Drivers read quotes each in its own way. */
+static void check_quotes(lua_State *L, int arg, const char *word) {
+  if (strpbrk(word, "\"\t\n\v\f\r") != NULL)
+    clc_optionerror(L, arg, "options", "'%s' is no plain word; " IN_DEFINES, word);
 }
 
 /* Pushes the next option at *p as compilers of all drivers take it: "-DX=1", "-I dir". */
@@ -145,8 +152,9 @@ static const char *push_option(lua_State *L, int arg, const char **p, const char
   const char *word = push_word(L, p), *name = word + 2;
   const int is_named = takes_name(word);
   if (is_named && *name == '\0') name = push_word(L, p);
-  if (!is_allowed(word) || strpbrk(is_named ? name : word, "\"\t\n\v\f\r") != NULL)
-    refuse_word(L, arg, word, all);
+  if (!is_allowed(word)) refuse_word(L, arg, word, all);
+  check_quotes(L, arg, word);
+  if (is_named) check_quotes(L, arg, name);
   if (!is_named) return word;
   if (*name == '\0' || *name == '-') /* POCL dies of one at the end */
     clc_optionerror(L, arg, "options", "'%s' must be followed by a name", word);

@@ -114,10 +114,9 @@ static const char *push_real_name(lua_State *L, const cl_program *program, const
   return lua_pushstring(L, name);
 }
 
-/* Asks for the sizes of the structs that the kernel at the top takes. */
+/* Asks for the sizes of the structs and enums that the kernel at the top takes. */
 static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
-  if (!clc_takesstructs(k)) return;
   const int top = lua_gettop(L);                    /* the kernel */
   if (clc_getvalue(L, idx, SOURCE) != LUA_TTABLE) { /* from a file of p:save */
     clc_getvalue(L, idx, TEXT);
@@ -159,7 +158,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     const clc_Text text = {lua_tostring(L, -2), p->built.hidden, lua_tostring(L, -1),
                            p->built.max_group};
     clc_Kernel *k = clc_newkernel(L, p->device, &p->code, real_name, name, &text);
-    measure_structs(L, idx, k);
+    if (clc_takesstructs(k)) measure_structs(L, idx, k);
+    clc_settleenums(k);
     lua_replace(L, -4);
     lua_pop(L, 2);
     lua_pushvalue(L, -1);
@@ -244,7 +244,7 @@ static int device_program(lua_State *L) {
   const Program *p = clc_checkhandle(L, -1, &program_type);
   const int program = lua_gettop(L);
   if (*clc_pushkernelnames(L, &p->code.program) == '\0')
-    luaL_argerror(L, 2, "no kernel in the source");
+    luaL_argerror(L, 2, "no kernel in the source; \"kernel void name(...)\" declares one");
   lua_settop(L, program);
   if (is_doubtful(L, &s)) {
     Program *doubtful = clc_checkhandle(L, program, &program_type);

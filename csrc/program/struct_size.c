@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of structs, which OpenCL does not tell: where the text does not either, the compiler is
-   asked. */
+/* Sizes of structs and enums, which OpenCL does not tell: where the text does not either, the
+   compiler is asked. */
 #include "build.h"
 
 #include <string.h>
@@ -20,6 +20,7 @@ static void probe_release(clc_Handle *h) {
 static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0,
                                     NULL};
 
+/* Whether it is a struct, or an enum as long as the type of its values is not known. */
 static int is_struct(const clc_Argument *a) {
   return a->kind == CLC_VALUE && a->dtype == NULL;
 }
@@ -92,10 +93,21 @@ static int is_refused(const char *message) {
 static int read_text(lua_State *L, clc_Kernel *k, const char *text) {
   for (cl_uint i = 0; i < k->nargs; i++)
     if (is_struct(&k->args[i])) {
-      k->args[i].size = clc_structsize(L, text, k->args[i].type);
+      k->args[i].size =
+          k->args[i].is_enum ? clc_enumsize(text) : clc_structsize(L, text, k->args[i].type);
       if (k->args[i].size == 0) return 0;
     }
   return 1;
+}
+
+void clc_settleenums(clc_Kernel *k) {
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    clc_Argument *a = &k->args[i];
+    if (!a->is_enum || (a->size != 0 && a->size != 4 && a->size != 8)) continue;
+    const char *name = a->size == 8 ? "long" : "int";
+    a->dtype = clc_finddtype(name, strlen(name));
+    a->width = 1;
+  }
 }
 
 void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, const char *text,

@@ -139,6 +139,31 @@ helper.describe_each("a kernel's enum argument", function(d)
     helper.raises("argument 3 'g' (G)", p.k, 1, 0, 0, {}, 0, x)
   end)
 
+  -- Each begins with a kind of text that does not tell by itself that 32 bits will do.
+  it("has as many bits as the compiler gives it", function()
+    for text, most in pairs {
+      ["enum e { A = 0x100000000L };"] = 1 << 40, ["typedef enum { A = -1, B = 0x80000000 } e_t;"] = -1 << 40,
+      ["#define BIG 0x100000000L\nenum e { A = BIG };"] = 1 << 40, ["enum e { A = 1 << 3, B = 'x' };"] = (1 << 31) - 1,
+      ["#define E enum\nE e { A = 1L << 40 };"] = 1 << 40, ["enum e { A = 0x7fffffff };"] = (1 << 31) - 1,
+    } do
+      local name, o = text:find "e_t" and "e_t" or "enum e", d:zeros("long", 1)
+      local q = d:program(("%s\nkernel void k(%s v, global long *o) { o[0] = v; }"):format(text, name))
+      q.k(1, most, o)
+      assert.equal(most, o[1], text)
+      helper.raises("no integer value", q.k, 1, 0.5, o)
+    end
+  end)
+
+  it("that has bytes of its own number is packed", function()
+    local o = d:zeros("int", 1)
+    local q = d:program [[
+      typedef enum __attribute__((packed)) { A, B } byte_enum;
+      kernel void k(byte_enum v, global int *o) { o[0] = sizeof(v) == 1 ? v : 7; }]]
+    helper.raises("packed string of 1 bytes expected", q.k, 1, 7, o)
+    q.k(1, "\7", o)
+    assert.equal(7, o[1])
+  end)
+
   it("that is a pointer takes a buffer of any dtype", function()
     for _, dtype in ipairs { "int", "uint" } do
       local e = d:zeros(dtype, 1)

@@ -82,6 +82,17 @@ helper.describe_each("a source", function(d)
     end
   end)
 
+  it("may make unions of its structs", function()
+    local out = d:zeros("ulong", 1)
+    local p = d:program [[
+      #define struct union
+      typedef struct { int a; float b; } pair;
+      kernel void f(pair v, global ulong *out) { out[0] = sizeof(v) + v.a; }]]
+    helper.raises("4 bytes expected", p.f, 1, ("i4i4"):pack(1, 2), out)
+    p.f(1, ("i4"):pack(38), out)
+    assert.equal(42, out[1])
+  end)
+
   it("has types whose meaning is found, and else the compiler's word for them", function()
     local chain, x = "typedef int t0;\n", d:zeros("int", 1)
     for i = 1, 10 do chain = chain .. ("typedef t%d t%d;\n"):format(i - 1, i) end

@@ -156,6 +156,12 @@ describe("a struct", function()
       ["int a[4611686018427387904];"] = "an array of more than 2147483648 bytes",
       ["int a[99999999999999999999];"] = "an array of more than", ["char a[2147483648]; char b;"] = "struct: more than",
     } do helper.raises(message, cl.struct, "s", text) end
+    for _, text in ipairs { "int kernel;", "float4 a, kernel[2];" } do
+      helper.raises("'kernel' is a word of OpenCL C, no name of a field", cl.struct, "s", text)
+    end
+    helper.raises("'int' is a word of OpenCL C, no name of a field", cl.struct, "s", "unsigned int;")
+    helper.raises("'float4' is a word of OpenCL C, no name of a struct", cl.struct, "float4", "int a;")
+    assert.equal(4, cl.struct("int5", "int float5;").size)
     helper.raises("a name expected, got 1s", cl.struct, "1s", "int a;")
     helper.raises("text of fields expected, got table", cl.struct, "s", {})
     helper.raises("option 'structs': [1] is no struct but string", cl.struct, "s", "int a;", { structs = { "cell" } })

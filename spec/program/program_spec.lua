@@ -189,7 +189,7 @@ helper.describe_each("a program", function(d)
   it("refuses what is no source", function()
     for _, case in ipairs {
       { "", "no kernel in the source" }, { " \n// nothing\n", "no kernel in the source" },
-      { "int f(void) { return 1; }", "no kernel in the source" },
+      { "int f(void) { return 1; }", 'no kernel in the source; "kernel void name(...)" declares one' },
       { "#if 0\nkernel void f(int n) { }\n#endif", "no kernel in the source" }, { TWICE .. "\0", "NUL byte" },
       { "\0" .. TWICE, "NUL byte" }, { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
       { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' }, { 12, "string or {file=} expected" },
@@ -220,8 +220,10 @@ helper.describe_each("a program", function(d)
       { { options = '-DX="2 + 3"' }, "values with blanks or quotes go into defines, a table" },
       { { options = "-include /etc/passwd" }, "'-include' is none of" },
       { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
-      { { options = "-w\t-fplugin=x.so" }, "is none of" }, { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
-      { { options = "-DN=\"x\"" }, "is none of" }, { { options = "-I a\t-fplugin=x.so" }, "is none of" },
+      { { options = "-w\t-fplugin=x.so" }, "is no plain word" },
+      { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
+      { { options = "-DN=\"x\"" }, "no plain word" }, { { options = "-I a\t-fplugin=x.so" }, "is no plain word" },
+      { { options = '-D A="x' }, { [['A="x']], "values with blanks or quotes go into defines, a table" } },
       { { options = "x" }, "'x' is none of" }, { { include = "/tmp" }, "option 'include': table of folders expected" },
       { { include = { "/tmp -fplugin=x" } }, "folder 1: a path without blanks" },
       { { include = { "/tmp", 'a"b' } }, "folder 2: a path without blanks" },

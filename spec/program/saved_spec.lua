@@ -17,6 +17,8 @@ local SOURCE = [[
     const int sum = work_group_reduce_add(1);
     if (get_local_id(0) == 0) x[get_group_id(0)] = sum;
   }
+  enum wide { WIDE = 0x100000000L };
+  kernel void widen(global long *x, enum wide v) { x[0] = v; }
   kernel void dot(global int *x) { x[0] = 7; }]]
 SOURCE = SOURCE:gsub("real4", "float4")
 
@@ -37,6 +39,9 @@ local function check(d, p)
   assert.same({ 9, 18 }, x:read())
   p.sums({ global = 8, group = 4 }, y)
   p.dot(1, y:view(1, 1))
+  local wide = d:zeros("long", 1)
+  p.widen(1, wide, 1 << 40)
+  assert.equal(1 << 40, wide[1])
   assert.same({ 7, 4, 0 }, { y[1], y[2], y[3] })
   helper.raises({ "kernel 'scale' argument 2 's' (part)", "packed string of 32 bytes expected", "got 3" }, p.scale,
     2, x, "abc", 5, { 0, 0, 0, 0 })
@@ -47,7 +52,7 @@ local function check(d, p)
   p.scale({ global = 3, group = 2, remainder = "split" }, d:zeros("float", 3), PART, 5, { 0, 0, 0, 0 })
   local names = p.kernels
   table.sort(names)
-  assert.same({ "dot", "groups", "scale", "sums" }, names)
+  assert.same({ "dot", "groups", "scale", "sums", "widen" }, names)
 end
 
 --- The strings of a file of p:save: identity, declarations, binary.

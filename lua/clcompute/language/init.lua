@@ -11,6 +11,15 @@ local SIZES = {
 }
 local WIDTHS = { [""] = 1, ["2"] = 2, ["3"] = 3, ["4"] = 4, ["8"] = 8, ["16"] = 16 }
 
+--- Words of OpenCL C that name nothing of a script: compilers of some drivers take a field of such a name for none.
+local RESERVED = {}
+for word in ([[auto bool break case char const constant continue default do double else enum extern float for generic
+  global goto half if inline int kernel local long pipe private read_only read_write register restrict return short
+  signed sizeof static struct switch typedef uchar uint ulong uniform union unsigned ushort void volatile while
+  write_only]]):gmatch "%S+" do
+  RESERVED[word] = true
+end
+
 local Struct = { __name = "clcompute.Struct" } -- metatable
 
 local function fail(...)
@@ -29,6 +38,12 @@ end
 
 local function array_type(of, count)
   return { of = of, count = count, size = of.size * count, align = of.align }
+end
+
+--- Raises where a name is a word of the language: "field" or "struct" is what has it.
+local function check_name(what, name)
+  local is_vector = name:find "^%l+%d+$" and SIZES[name:match "^%l+"] and WIDTHS[name:match "%d+$"]
+  if RESERVED[name] or is_vector then fail("struct: '%s' is a word of OpenCL C, no name of a %s", name, what) end
 end
 
 --- "unsigned int" is uint; "struct cell" is cell.
@@ -65,6 +80,7 @@ local function add_field(layout, words, of, declarator)
     fail("struct: '%s' is no field: a name, or one with extents as in name[4], expected",
       declarator:match "^%s*(.-)%s*$")
   end
+  check_name("field", name)
   if layout.has[name] then fail("struct: field '%s' comes twice", name) end
   local field = { name = name, type = words, offset = round_up(layout.size, of.align) }
   field.kind, field.extents = with_extents(of, extents)
@@ -284,6 +300,7 @@ local function make(name, text, given)
   if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
     fail("struct: a name expected, got %s", tostring(name))
   end
+  check_name("struct", name)
   if type(text) ~= "string" then fail("struct: text of fields expected, got %s", type(text)) end
   local o = options.check("struct", given or {}, OPTIONS)
   local kind, offsets = read_fields(name, text, known_structs(o.structs)), {}
