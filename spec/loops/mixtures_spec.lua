@@ -345,3 +345,42 @@ helper.describe_each("a local that begins as an integer", function(device)
     end
   end)
 end)
+
+-- What loops do with b, a list of 1.0 and -1.0, and how many are launched for tables: where an integer tells, none.
+local STORED = {
+  { 0, "for i = 1, n do v[i] = b[i] > 0 and -2 or b[i] / 2.5 a[i] = math.sqrt(math.fmod(v[i], v[i])) end" },
+  { 0, "for i = 1, n do v[i] = b[i] > 0 and -2 or b[i] / 2.5 end for i = 1, n do a[i] = v[i] % 2 end" },
+  { 0, "for i = 1, n do v[i] = 0 end for i = 1, n do a[i] = -v[i] end" },
+  { 0, "for i = 1, n do v[i] = b[i] > 0 and 0 or b[i] end for i = 1, n do local s = v[i] a[i] = s * -1 end" },
+  { 0, [[local t = {}
+    for i = 1, n do t[i] = b[i] > 0 and 0 or b[i] end
+    for i = 1, n do v[i] = t[i] end
+    for i = 1, n do a[i] = -1 * v[i] end]] },
+  { 3, "for i = 1, n do v[i] = 0 end for i = 1, n do v[i] = v[i] + b[i] end for i = 1, n do a[i] = v[i] * 2 end" },
+  { 2, "for i = 1, n do v[i] = i end for i = 1, n do a[i] = v[i] * v[i] - b[i] end" },
+  { 1, "for i = 1, n do v[i] = 0 for j = 1, n do v[i] = v[i] + 1 end a[i] = v[i] // 2 end" },
+  { 2, "for i = 1, n do v[i] = 0.0 end for i = 1, n do a[i] = -v[i] end" },
+}
+
+helper.describe_each("an integer that a table of floats is given", function(device)
+  it("stays one where that tells", function()
+    for _, case in ipairs(STORED) do
+      local text = ("return function(a, b, v, n) %s end"):format(case[2])
+      local values = { zeros(4), { 1.0, -1.0, 1.0, -1.0 }, zeros(4), 4 }
+      local expected, got = copies.of(values), copies.of(values)
+      assert(load(text))()(table.unpack(expected))
+      local compiled <close> = assert(loops.compile(text, { device = device, force = true }))
+      compiled(table.unpack(got))
+      for i = 1, 3 do assert(copies.are_equal(expected[i], got[i]), case[2]) end
+      assert.equal(case[1], compiled:stats().launches, case[2])
+    end
+  end)
+
+  it("is a float in a buffer", function()
+    local compiled <close> = assert(loops.compile("return function(a, b, v, n) " .. STORED[3][2] .. " end",
+      { device = device, force = true }))
+    local a, b, v = device:zeros("double", 4), device:zeros("double", 4), device:zeros("double", 4)
+    compiled(a, b, v, 4)
+    assert.same({ 2, -math.huge }, { compiled:stats().launches, 1 / a[1] })
+  end)
+end)

@@ -13,6 +13,7 @@ local LARGEST = SUM >> 2 -- of other ends: as much again is for small addends, a
 mixtures.ADDED = SUM >> 1
 local PASSES = 1 << 47 -- no call has so many, one after another
 local SMALL = LARGEST // PASSES -- an addend that any number of passes may add
+local STORED = 1 << 24 -- ends of what tables hold: a product of two has ends, and calls that store more are few
 local ANY = { -math.huge, math.huge }
 local SIZE = { 0, 1 << 36 } -- of arrays
 local ARGUMENT = { -(1 << 31), 1 << 31 } -- one that is not `is_large`
@@ -156,7 +157,9 @@ local INTEGERS = {
   end,
   name = function(self, node) return self.now[node.variable] or self.given[node.variable] end,
   length = function() return SIZE end,
-  index = function(_, node) return node.type == "int" and (ELEMENTS[node.array.element] or ANY) or nil end,
+  index = function(self, node)
+    return node.type == "int" and (ELEMENTS[node.array.element] or ANY) or self.stored[node.array]
+  end,
   call = function(self, node) return (CALLS[node.name] or of_rounded)(self, node) end,
   unary = function(self, node)
     local one = self.integers[node.operand]
@@ -220,6 +223,16 @@ function mixtures.give(self, variable, node)
   if variable.type ~= "float" or not found then return end
   variable.is_mixed, self.is_mixed = true, true
   if not is_finite(found) then node.is_ambiguous = true end
+end
+
+--- Notes what a table of floats is given; another way may lead to its elements.
+function mixtures.store(self, array, node)
+  local known, found = self.stored[array], self.integers[node]
+  if array.is_buffer or not found then return end
+  local all = (self.round > PATIENCE and widened or joined)(known, found)
+  local least, most = math.max(all[1], -STORED), math.min(all[2], STORED)
+  if known and least == known[1] and most == known[2] then return end
+  self.stored[array], self.has_changed = { least, most }, true
 end
 
 --- Goes through one of several bodies; a false one stands for none.

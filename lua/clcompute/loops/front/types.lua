@@ -223,6 +223,7 @@ function STATEMENTS.assign(self, node)
   if node.target.kind == "index" then
     self:any(node.target)
     store(self, node.target.array, node.value)
+    if is_float(node.target.array.element) then mixtures.store(self, node.target.array, node.value) end
     if node.target.array.is_result then mark_result(self, node.target.array, node.value) end
     self:any(node.target)
   else
@@ -301,12 +302,28 @@ end
 --- Goes through a tree until nothing of one sort changes.
 local function infer_all(self, tree, what)
   for _, result in ipairs(tree.results) do result.doubt = nil end
-  self.before, self.round = {}, 0
+  self.before, self.stored, self.round = {}, {}, 0
   repeat
     self[what], self.is_mixed, self.round = false, false, self.round + 1
     self.integers, self.now, self.exits = {}, {}, {}
     infer_block(self, tree.body)
   until not self[what]
+end
+
+--- Where integers make a difference, those that are stored in a table of floats that is read have to stay integers: Lua
+-- stores them.
+local function keep_integers(self, tree)
+  local is_target, is_read = {}, {}
+  if not walk.find(tree.body, function(node) return node.is_ambiguous end) then return end
+  walk.nodes(tree.body, function(node)
+    if node.kind == "assign" then is_target[node.target] = true end
+    if node.kind == "index" and not is_target[node] and self.stored[node.array] then is_read[node.array] = true end
+  end)
+  walk.nodes(tree.body, function(node)
+    if node.kind == "assign" and is_read[node.target.array] and self.integers[node.value] then
+      node.value.is_ambiguous = true
+    end
+  end)
 end
 
 --- Whether what a statement gives a value holds floats.
@@ -342,6 +359,7 @@ function types.infer(tree, kinds)
   for _, array in ipairs(tree.scratch or {}) do array.element = TABLE_DTYPES.int end
   infer_all(self, tree, "is_wider") -- types only get wider
   if self.is_mixed then infer_all(self, tree, "has_changed") end -- integers of these types
+  keep_integers(self, tree)
   types.settle(tree)
   return tree
 end
