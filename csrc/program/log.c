@@ -147,7 +147,8 @@ static const char *push_excerpts(lua_State *L, const clc_Source *s, const char *
 
 #define TYPES "int, uint, long, ulong, float, and double and half where the device has them"
 
-/* What a compiler's words mean that come of the library's own header, or of its absence. */
+/* What a compiler's words mean that come of the library's own header or its absence, of Lua or of a
+   driver's headers. */
 static const struct {
   const char *words, *meaning;
 } hints[] = {
@@ -160,6 +161,9 @@ static const struct {
     {"missing terminating '\"'",
      "a text of C ends on its line: Lua has made a line break of \\n between quotes; write \\\\n, "
      "or put the program between [[ and ]]"},
+    {"_builtin_renames.h",
+     "POCL's headers define that name anew behind -D: give it by defines, a "
+     "table, which stand behind the headers"},
     {"'work_group_",
      "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
      "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},

@@ -79,6 +79,14 @@ helper.describe_each("a program", function(d)
     end)
   end)
 
+  it("says where a macro goes whose name POCL's headers define", function()
+    local source, o = "kernel void f(global int *o) { o[0] = length; }", d:zeros("int", 1)
+    local ok, message = pcall(d.program, d, source, { options = "-D length=7" })
+    assert(ok or message:find("give it by defines", 1, true), message)
+    d:program(source, { defines = { length = 7 } }).f(1, o)
+    assert.equal(7, o[1])
+  end)
+
   it("takes numbers, texts and booleans as defines", function()
     local source = [[kernel void k(global int *x) {
       #if defined(OFF)
