@@ -200,6 +200,16 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
     assert.equal(0, groups)
   end)
 
+  it("is a work-item's on a processor, whose groups have one", function()
+    gpu.type = "cpu"
+    for _, order in ipairs { "a[i][j]", "a[j][i]" } do
+      local text = in_passes(("local s = 0.0; for j = 1, n do s = s + %s end; z[i] = s"):format(order))
+      check(compile(text, 8), text, values_of(35, 35, number))
+    end
+    gpu.type = "gpu"
+    assert.equal(0, groups)
+  end)
+
   it("is a work-item's where the heuristics of the paper are asked for", function()
     local text = in_passes "local s = 0.0; for j = 1, n do s = s + a[i][j] end; z[i] = s"
     check(compile(text, 8, { heuristics = "paper" }), text, values_of(35, 35, number))

@@ -242,7 +242,7 @@ function launchers.grouped(nest, program, device, row)
   local widest = columns > 1 and across_of(device) or is_ordered and ROW_IN_ORDER or row.slices
   local most = power_of_2(math.min(row.slices, widest, items))
   local least = columns == 1 and math.max(math.min(LEAST_OF_ROW, row.slices), 2)
-    or is_ordered and math.min(LEAST_ACROSS_IN_ORDER, most) or 2
+    or is_ordered and math.max(math.min(LEAST_ACROSS_IN_ORDER, most), 2) or 2
   return setmetatable({ items = program:kernel(nest.name), groups = groups, columns = columns, most = most,
     least = least, terms = row.terms or 1, enough = RESIDENT * device.compute_units, is_ordered = is_ordered,
     range = { global = {}, group = {} } }, Grouped)
