@@ -258,7 +258,7 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
   end)
 
   it("is Lua's in random passes", function()
-    local count, launches = helper.long(200) or is_slow and 3 or 24, 0
+    local count, launches = helper.long(200) or is_slow and 3 or 16, 0
     for _ = 1, count do
       local seed = math.random(1 << 30)
       math.randomseed(seed)

@@ -12,9 +12,9 @@ local LONG = os.getenv "LONG" ~= nil
 
 -- One of so many faults is tried. A simulator compiles sooner and runs later.
 local STRIDE = {
-  calls = { simulator = LONG and 11 or 61, device = LONG and 1 or 127 },
-  allocations = { simulator = LONG and 7 or 193, device = LONG and 7 or 503 },
-  system = { simulator = LONG and 1 or 23, device = LONG and 1 or 47 },
+  calls = { simulator = LONG and 11 or 97, device = LONG and 1 or 199 },
+  allocations = { simulator = LONG and 7 or 307, device = LONG and 7 or 797 },
+  system = { simulator = LONG and 1 or 31, device = LONG and 1 or 61 },
 }
 local LEAST = { calls = LONG and 5000 or 150, allocations = LONG and 3000 or 60, system = LONG and 1000 or 30 }
 
