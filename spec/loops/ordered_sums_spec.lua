@@ -22,11 +22,7 @@ local function any_number()
   return which <= 3 and ({ nan, huge, -huge })[which] or number()
 end
 
-local function list_of(count, element)
-  local list = {}
-  for i = 1, count do list[i] = element() end
-  return list
-end
+local list_of = random_reductions.list_of
 
 --- A matrix of so many rows and columns, one list for each.
 local function matrix(rows, columns, element)
@@ -198,6 +194,14 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
       check(compile(text, 8), text, values_of(35, 35, number))
     end
     assert.equal(0, groups)
+  end)
+
+  it("goes on with numbers of the call, integers and floats", function()
+    for _, order in ipairs { "a[i][j]", "a[j][i]" } do
+      local text = in_passes(("local s = 0.5; for j = 1, n do s = (s * m - n) / m + %s end; z[i] = s"):format(order))
+      check(compile(text, 8), text, values_of(35, 35, number))
+    end
+    assert.equal(2, groups)
   end)
 
   it("is a work-item's on a processor, whose groups have one", function()

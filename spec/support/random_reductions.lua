@@ -165,11 +165,14 @@ end
 
 -- --- values ---------------------------------------------------------------------------------------
 
-local function list_of(count, element)
+--- A list of so many elements, each of which a function gives.
+function random_reductions.list_of(count, element)
   local list = {}
   for i = 1, count do list[i] = element() end
   return list
 end
+
+local list_of = random_reductions.list_of
 
 --- Values for the parameters.
 -- @tparam integer n
