@@ -83,7 +83,7 @@ SPECS        = $(LONGEST) $(filter-out $(LONGEST),$(ALL_SPECS)) $(ISOLATED)
 
 .DELETE_ON_ERROR:
 .PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu scalapack env show install \
-        uninstall dist clean lint lint-files doc packages-run packages-test packages-lint FORCE
+        uninstall dist clean lint lint-c lint-lua doc packages-run packages-test packages-lint FORCE
 
 all: $(MODULES) build/clcompute/commit.lua build/man/man1/clcompute.1
 
@@ -227,12 +227,14 @@ LINT    = $(FLAGS) -Itools/layer -Werror
 
 # A second make, as the first one looked for mpicc before it was installed.
 lint: packages-lint
-	@$(MAKE) --no-print-directory -s lint-files
+	@$(MAKE) --no-print-directory -s -j2 lint-c lint-lua
 
-lint-files:
+lint-c:
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 1 -P $$(nproc) gcc $(LINT) -o /dev/null -c
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 8 -P $$(nproc) clang $(LINT) -Wno-unknown-pragmas -fsyntax-only
 	@clang-format --dry-run --Werror $(C_FILES)
+
+lint-lua:
 	@luacheck --quiet lua spec tools examples bin/clcompute
 	@$(LUA) tools/layers.lua
 

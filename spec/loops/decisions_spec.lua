@@ -295,6 +295,21 @@ describe("loops.compile", function()
     helper.raises("(text):1:1: too many arrays and locals for one function", compiled, table.unpack(values))
   end)
 
+  it("takes loops in loops with many beside them", function()
+    local function nest(depth)
+      if depth == 0 then return "" end
+      local lines = {}
+      for l = 1, 5 do lines[l] = ("for j%d = 1, n do w[j%d] = 0.5 * w[j%d] + i%d end"):format(l, l, l, depth) end
+      return ("for i%d = 2, n do v[i%d] = v[i%d - 1] + 1 %s %s end"):format(depth, depth, depth,
+        table.concat(lines, " "), nest(depth - 1))
+    end
+    local f = assert(load(("return function(v, w, n) %s end"):format(nest(4))))()
+    local expected, got = { 1.0, 2.0, 3.0 }, { 1.0, 2.0, 3.0 }
+    f({ 1.0, 2.0, 3.0 }, expected, 3)
+    assert(loops.compile(f, { device = helper.device() }))({ 1.0, 2.0, 3.0 }, got, 3)
+    assert.same(expected, got)
+  end)
+
   it("says what to install where isl is not there", function()
     local loaded, preload = package.loaded["clcompute.poly"], package.preload["clcompute.poly"]
     package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = nil, function() error "not there" end

@@ -35,15 +35,31 @@ end
 
 local UNKNOWN = 16 -- passes of a loop where data decide how many there are
 
---- Text that counts a loop's iterations and puts its variable in the middle of its range.
+--- Adds what `print` prints as a block, at whose end its names go.
+local function print_block(output, print)
+  local around = output.counted
+  output.counted = setmetatable({}, { __index = around })
+  add(output, "do")
+  print()
+  add(output, "end")
+  output.counted = around
+end
+
+--- What a loop's iterations and the middle of its range are, as text.
+local function range_of(node)
+  if not bounds.are_sums(node) then return ("%d, %d"):format(UNKNOWN, UNKNOWN // 2) end
+  return ("iterations(%s, %s, %d)"):format(text_of(node.from), text_of(node.to), node.step)
+end
+
+--- Text that counts a loop's iterations and puts its variable in the middle of its range. What is in place of a nest
+-- has its loops: a block around may have counted them, and Lua has room for 200 names at a time.
 local function print_loop(node, output)
-  local id = node.variable.id
-  if not bounds.are_sums(node) then
-    add(output, "local %s_count, %s = %d, %d", id, id, UNKNOWN, UNKNOWN // 2)
-    return id .. "_count"
+  local id, range, known = node.variable.id, range_of(node), output.counted
+  if known[id] ~= range then
+    if known[id] then output.counted = {} end -- others may be counted with it
+    output.counted[id] = range
+    add(output, "local %s_count, %s = %s", id, id, range)
   end
-  add(output, "local %s_count, %s = iterations(%s, %s, %d)", id, id, text_of(node.from),
-    text_of(node.to), node.step)
   return id .. "_count"
 end
 
@@ -196,7 +212,6 @@ end
 
 local PARTS = {
   kernel = function(part, output, times, launched)
-    add(output, "do")
     local work, operations = count_of(plans.statements(part), output)
     add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
@@ -211,44 +226,39 @@ local PARTS = {
     elseif part.instead then
       print_instead(part, output, times, launched)
     end
-    add(output, "end")
   end,
   loop = function(part, output, times, launched)
-    add(output, "do")
     local count = print_loop(part.node, output)
     output.nodes[#output.nodes + 1] = part.node
     add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
     if part.round then add(output, "numbers.has_rounds = true") end
     print_plan(part.body, output, ("%s * %s"):format(times, count),
       ("%s * %s"):format(launched, part.round and in_rounds(part.round, count) or count))
-    add(output, "end")
   end,
   ["if"] = function(part, output, times, launched)
     for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times, launched) end
     if part.otherwise then print_plan(part.otherwise, output, times, launched) end
   end,
   either = function(part, output, times, launched)
-    add(output, "do")
     output.nodes[#output.nodes + 1] = part
     add(output, "local is_few = %s", part.condition)
     add(output, "numbers.is_few[nodes[%d]] = is_few", #output.nodes)
     local few, many = "%s * (is_few and 1 or 0)", "%s * (is_few and 0 or 1)"
     print_plan(part.few, output, few:format(times), few:format(launched))
     print_plan(part.many, output, many:format(times), many:format(launched))
-    add(output, "end")
   end,
   lua = function(part, output, times)
-    add(output, "do")
     local work, operations = count_of(part.nodes, output)
     output.nodes[#output.nodes + 1] = part
     add(output, "numbers.rest[nodes[%d]] = %s * (%s)", #output.nodes, times, operations)
     add(output, "numbers.total = numbers.total + %s * (%s)", times, work)
-    add(output, "end")
   end,
 }
 
 function print_plan(plan, output, times, launched)
-  for _, part in ipairs(plan) do PARTS[part.kind](part, output, times, launched) end
+  for _, part in ipairs(plan) do
+    print_block(output, function() PARTS[part.kind](part, output, times, launched) end)
+  end
 end
 
 --- Iterations of a loop, and the middle of its range.
@@ -268,7 +278,7 @@ end
 -- by part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements;
 -- or nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
-  local output = { nodes = {} }
+  local output = { nodes = {}, counted = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
   add(output, "local wide = v.wide")
