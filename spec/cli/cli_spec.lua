@@ -566,13 +566,15 @@ describe("clcompute report", function()
     if cl.device(FAST).platform == "Oclgrind" then return pending "Oclgrind is too slow" end
     local folder = scratch .. ".a'b" -- made, with its quote
     finally(function() shell(('rm -rf "%s"'):format(folder)) end)
-    local out = succeeds(('report borisov --quick --json --rows "%s/kept" --device %s'):format(folder, FAST))
+    local out = succeeds(('report gauss --quick --sizes 30 --large-sizes 40 --json --rows "%s/kept" --device %s')
+      :format(folder, FAST))
     local document = decode(out)
-    assert.equal("Borisov 2015, repeated", document.title)
-    assert.equal(5, #document.sections)
-    local count = 0
-    for _, section in ipairs(document.sections) do count = count + #section.rows end
-    assert.matches(("%d rows"):format(count), succeeds(('report "%s/kept/borisov.jsonl"'):format(folder)), 1, true)
+    assert.equal("Baranov & Vlatskaya 2013, repeated", document.title)
+    assert.equal(9, #document.sections)
+    local kept = document.sections[3]
+    assert.equal("Figure 3. Time over the group size, small matrices", kept.title)
+    assert.matches(("%d rows"):format(#kept.rows),
+      succeeds(('report "%s/kept/group_size_3_"*.jsonl'):format(folder)), 1, true)
   end)
 
   it("shows rows that were kept", function()
