@@ -14,6 +14,7 @@ local faults = require "clcompute.loops.generation.faults"
 local lua_text = require("clcompute.loops.tree").lua_text
 local range_checks = require "clcompute.loops.generation.range_checks"
 local sharing = require "clcompute.loops.generation.sharing"
+local strided_loops = require "clcompute.loops.generation.strided_loops"
 local vector_loops = require "clcompute.loops.generation.vector_loops"
 local walk = require("clcompute.loops.tree").walk
 
@@ -189,6 +190,14 @@ uint rows_of(long slices, long passes, long inner) {
 #else
 #define LEFT_OVER VECTORS
 #endif]] },
+  { "EVERY_OTHER", {}, [[
+#ifdef ONE_BY_ONE // of a simulator, which tells that others write what lies between
+#define EVERY_OTHER(p) ((p)[0], (p)[2], (p)[4], (p)[6], (p)[8], (p)[10], (p)[12], (p)[14])
+#else
+#define EVERY_OTHER(p) (vload8(0, p).even, vload8(0, (p) + 7).odd)
+#endif
+#define STORE_EVERY_OTHER(v, p) (p)[0] = v.s0, (p)[2] = v.s1, (p)[4] = v.s2, (p)[6] = v.s3, \
+  (p)[8] = v.s4, (p)[10] = v.s5, (p)[12] = v.s6, (p)[14] = v.s7]] },
   { "REORDER", {}, [[
 #if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
 #define REORDER _Pragma("clang fp reassociate(on)")
@@ -514,10 +523,10 @@ end
 STATEMENTS["for"] = function(node, output)
   if node.cut then return print_cut(node, output) end
   local found = not output.context.is_wide and extrema.of(node, output.context.real)
-  if found then
-    return extrema.print(node, found, output, { add = add, block = c_statements.block,
-      passes = function(from, to) print_for(between(node, from, to), output) end })
-  end
+  local tools = { add = add, block = c_statements.block,
+    passes = function(from, to) print_for(between(node, from, to), output) end }
+  if found then return extrema.print(node, found, output, tools) end
+  if node.is_strided and strided_loops.print(node, output, tools) then return end
   if not node.common or #node.common == 0 then return print_for(node, output) end
   local context = output.context
   c_statements.block(output, ("if (%s %s %s) "):format(c_expression.plain(node.from, context),

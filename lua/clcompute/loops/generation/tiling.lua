@@ -20,6 +20,7 @@ local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
 local register_nests = require "clcompute.loops.generation.register_nests"
 local sinking = require "clcompute.loops.generation.sinking"
+local strided_loops = require "clcompute.loops.generation.strided_loops"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 local unrolling = require "clcompute.loops.generation.unrolling"
 local vector_counts = require "clcompute.loops.generation.vector_counts"
@@ -193,6 +194,7 @@ end
 
 --- An innermost loop, as vectors where it can be, or a part of it.
 local function innermost(node)
+  if not node.is_lane and strided_loops.is_one(node) then return ast.changed(node, { is_strided = true }) end
   local cut = in_two(node)
   if cut then return cut end
   local first, rest = fission.of(node)
@@ -278,6 +280,14 @@ local function with_lane(band, body, real, has_masks)
   local class = registers and "registers" or masked and "masked" or has_loop(body) and "sunk" or "flat"
   return plan.part("tiles", { class = class, order = order, lane = band[lane], body = finish(sunk), places = places,
     registers = registers })
+end
+
+--- A block whose lane is innermost and stores every other element, or nil.
+local function with_strides(band, body)
+  local lane = band[#band]
+  local loop = ast.changed(lane, { body = body, is_lane = true, is_strided = true })
+  if not strided_loops.is_one(loop) then return nil end
+  return plan.part("tiles", { class = "flat", order = band, lane = lane, body = { loop }, places = {} })
 end
 
 --- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
@@ -452,8 +462,8 @@ end
 --- The tiles of a processor's work-items.
 local function narrow(band, body, real, target)
   local unrolled = unrolling.apply(body)
-  local tiles = with_lane(band, unrolled, real, target.has_masks) or with_gathers(band, unrolled)
-    or with_panels(band, unrolled, real) or without_lane(band, unrolled, real)
+  local tiles = with_lane(band, unrolled, real, target.has_masks) or with_strides(band, unrolled)
+    or with_gathers(band, unrolled) or with_panels(band, unrolled, real) or without_lane(band, unrolled, real)
   tiles.size = sizes_of(tiles.class, target[real])
   if is_uneven(unrolled) then tiles.size.blocks = UNEVEN * tiles.size.blocks end
   return tiles

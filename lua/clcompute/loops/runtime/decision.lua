@@ -59,7 +59,9 @@ function decision.build_options(spec, device, name, is_small)
   local options = "-w" -- what a compiler warns of was written in Lua
   if device.has_correct_division then options = options .. " -cl-fp32-correctly-rounded-divide-sqrt" end
   if is_small then options = options .. " -DINDEX=int" end
-  if device.platform == "Oclgrind" then options = options .. " -cl-opt-disable" end -- it gets some vectors wrong
+  if device.platform == "Oclgrind" then -- which gets some vectors wrong, and tells of what is read beside
+    options = options .. " -cl-opt-disable -DONE_BY_ONE"
+  end
   if spec.accumulators > 0 then
     options = options .. launchers.reduction_options(launchers.reduction_shape(device, spec.accumulators))
   end

@@ -387,7 +387,7 @@ function affine.slope(node, variable, changes)
   return slope and math.abs(slope) <= MOST_MULTIPLE and slope or nil -- so that it cannot go round all integers
 end
 
---- By how many elements of the last dimension an index moves when a variable grows by 1; nil: others change, too.
+--- The same as `affine.pace`, with numbers that data decide where `changes` are given.
 local function pace_of(node, variable, changes)
   local last = #node.subscripts
   for d, subscript in ipairs(node.subscripts) do
@@ -397,6 +397,12 @@ local function pace_of(node, variable, changes)
     if d == last then return coefficient end
   end
 end
+
+--- By how many elements of the last dimension an index moves when a variable grows by 1; nil: others change, too.
+-- @tparam table node an index
+-- @tparam table variable of a loop
+-- @treturn ?integer
+function affine.pace(node, variable) return (pace_of(node, variable)) end
 
 --- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
 -- anything else.
