@@ -134,6 +134,11 @@ describe("clcompute doctor --cold", function()
     end
   end)
 
+  it("says so where there is no place for its folders", function()
+    local said = shell(("TMPDIR=/none/such %s doctor --cold 2>&1"):format(command.text))
+    assert.equal("clcompute: mkdir: cannot make a folder in '/none/such'\n", said)
+  end)
+
   it("leaves nothing behind when Ctrl-C ends it", function()
     local folder, environment = new_caches()
     local path = helper.write(folder .. "/run.sh", ([[

@@ -26,11 +26,21 @@ function process.tool(command)
   return process.output(WITH_TOOLS .. command)
 end
 
---- A new folder, `path`, which goes away when it is closed, also by Ctrl-C.
+local FOLDER = { __close = function(self) process.tool("rm -rf " .. process.quote(self.path)) end }
+
+--- A new folder, `path`, which goes away when it is closed, also by Ctrl-C: its name is known before it is there.
+-- @raise where it cannot be made
 function process.new_folder()
-  return setmetatable({ path = process.tool "mktemp -d" }, { __close = function(self)
-    process.tool("rm -rf " .. process.quote(self.path))
+  local parent = os.getenv "TMPDIR" or ""
+  if parent == "" then parent = "/tmp" end
+  local path = ("%s/clcompute-%x-%p"):format(parent, os.time(), {})
+  local unfinished <close> = setmetatable({}, { __close = function(_, fault) -- luacheck: no unused
+    if fault then process.tool("rmdir 2>/dev/null " .. process.quote(path)) end
   end })
+  if process.tool("mkdir -m 700 2>/dev/null " .. process.quote(path) .. " && echo made") ~= "made" then
+    error(("mkdir: cannot make a folder in '%s'"):format(parent), 0)
+  end
+  return setmetatable({ path = path }, FOLDER)
 end
 
 --- The path of a program, or nil; `anywhere`: also where PATH does not lead.
