@@ -54,6 +54,17 @@ describe("a node", function()
     fails("node 'number' has no field 'op'", function() copy.op = "+" end)
   end)
 
+  it("of an expression is copied with all in it, but for variables", function()
+    local n = ast.node("variable", { id = "n_1" })
+    local length = ast.node("length", { array = n, dimension = 2, subscripts = { ast.node("number", { value = 1 }) } })
+    local sum = ast.node("binary", { op = "+", left = length, right = ast.node("name", { variable = n }) })
+    local copy = ast.copies { sum }[1]
+    assert.equal(ast.show(sum), ast.show(copy))
+    copy.left.subscripts[1].value = 2
+    assert.same({ 1, 2 }, { length.subscripts[1].value, copy.left.subscripts[1].value })
+    assert.equal(n, copy.right.variable)
+  end)
+
   it("of the grammar has fields of its own", function()
     fails("parsed node 'name' has no field 'variable'", ast.parsed, "name", { variable = {} })
   end)

@@ -11,6 +11,7 @@
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local list_proofs = require "clcompute.loops.front.list_proofs"
+local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
 local appending = {}
@@ -50,9 +51,7 @@ function appending.declare_cursor(self, array, into)
   local token = array.node
   if not self.wanted.cursors[token.offset] then return end
   local value = self:node("number", token, { value = array.item_count })
-  array.cursor = self:variable("length of " .. token.text, { role = "local", node = token, definition = value,
-    assigned = token, number = token })
-  into[#into + 1] = self:node("local", token, { variable = array.cursor, value = value })
+  array.cursor = self:add_local(into, "length of " .. token.text, token, value, { assigned = token, number = token })
 end
 
 --- Resolves all once more, with a cursor for a table.
@@ -131,7 +130,7 @@ local function place_of(self, array, parsed)
     need_cursor(self, array, parsed)
   end
   array.appended = { loop = loop, at = parsed }
-  local before = bounds.plus(self.resolver.copied { loop.from }[1], -1)
+  local before = bounds.plus(ast.copies { loop.from }[1], -1)
   return ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable), right = before }, parsed)
 end
 
@@ -149,7 +148,7 @@ end
 -- @tparam table value resolved
 -- @tparam {table,...} into
 function appending.append(self, array, parsed, value, into)
-  self.resolver.indexed(self, array, parsed, 1)
+  restrictions.index(self.origin, array, self.site or parsed, 1)
   local target = self:node("index", parsed, { array = array, subscripts = { place_of(self, array, parsed) },
     is_end = true })
   into[#into + 1] = self:node("assign", parsed, { value = value, target = target })
@@ -223,9 +222,9 @@ local function passes_of(self, array)
   if not loop or is_in_loop(self, array, loop) or walk.breaks_out(loop.body) then return nil end
   local to = bounds.without_zero(loop.to)
   if not is_integer(to) then return nil end
-  local last = self.resolver.copied { to }[1]
+  local last = ast.copies { to }[1]
   if array.filled then return last end
-  local before = bounds.plus(self.resolver.copied { loop.from }[1], -1)
+  local before = bounds.plus(ast.copies { loop.from }[1], -1)
   return ast.node("binary", { op = "-", type = "int", left = last, right = before }, last)
 end
 

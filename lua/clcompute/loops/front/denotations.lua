@@ -437,6 +437,15 @@ function Names:variable(name, fields)
   return variable
 end
 
+--- Adds a local with a value to statements; `fields` are further ones of its variable, which is returned.
+function Names:add_local(into, name, at, value, fields)
+  fields = fields or {}
+  fields.role, fields.node, fields.definition = "local", at, value
+  local variable = self:variable(name, fields)
+  into[#into + 1] = self:node("local", at, { variable = variable, value = value })
+  return variable
+end
+
 --- Makes the variable of a declaration.
 function Names:declare(token, fields)
   fields.node = token

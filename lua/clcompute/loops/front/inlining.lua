@@ -163,13 +163,6 @@ local function in_place(self, parsed)
     calls = self.calls }
 end
 
---- A local with a value, among some statements.
-local function local_of(self, into, name, at, value)
-  local variable = self:variable(name, { role = "local", node = at, definition = value, is_argument = true })
-  table.insert(into, self:node("local", at, { variable = variable, value = value }))
-  return variable
-end
-
 --- What a parameter of a function of expressions denotes: its argument where it stands, or a local with its value.
 local function denotation_of(self, parameter, parsed, denotation)
   if missing.is_nil(self, parsed) then return missing.denotation(self, parameter, denotation) end
@@ -178,7 +171,8 @@ local function denotation_of(self, parameter, parsed, denotation)
   local resolved = self.resolver.expression(self, parsed)
   if not self.before or self.count >= MOST_VARIABLES then return in_place(self, parsed) end
   if is_plain(resolved) or may_be_partial(resolved) then return in_place(self, parsed) end
-  return { tag = "variable", variable = local_of(self, self.before, parameter.text, parsed, resolved) }
+  local variable = self:add_local(self.before, parameter.text, parsed, resolved, { is_argument = true })
+  return { tag = "variable", variable = variable }
 end
 
 --- What a parameter of a function of statements denotes, which may assign it: a local, or an array.
@@ -186,9 +180,7 @@ local function owned(self, parameter, parsed, denotation)
   if missing.is_nil(self, parsed) then return missing.denotation(self, parameter, denotation) end
   if takes_array(self, denotation, parameter.text) then return in_place(self, parsed) end
   local resolved = self.resolver.expression(self, parsed)
-  local variable = local_of(self, self.place, parameter.text, parsed, resolved)
-  variable.is_argument = nil
-  return { tag = "variable", variable = variable }
+  return { tag = "variable", variable = self:add_local(self.place, parameter.text, parsed, resolved) }
 end
 
 -- --- calls --------------------------------------------------------------------------------
@@ -228,7 +220,7 @@ end
 local function taken(self, values, takes, parsed, into)
   local list = table.move(values, 1, math.min(takes, #values), 1, {})
   for i = #list + 1, #values do
-    if not is_silent(values[i]) then local_of(self, into, "unused", parsed, values[i]) end
+    if not is_silent(values[i]) then self:add_local(into, "unused", parsed, values[i], { is_argument = true }) end
   end
   return list
 end
@@ -403,7 +395,7 @@ local function give_locals(self, parsed, into)
   jumps.check_count(self, parsed, #values, results.count)
   for i, value in ipairs(taken(self, values, results.takes, parsed, into)) do
     if results.is_single then
-      results[i] = local_of(self, into, "result", parsed, value)
+      results[i] = self:add_local(into, "result", parsed, value, { is_argument = true })
     else
       local target = self:node("name", parsed, { variable = results[i] })
       into[#into + 1] = self:node("assign", parsed, { target = target, value = value })

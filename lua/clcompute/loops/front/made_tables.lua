@@ -10,6 +10,7 @@ local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
 local list_proofs = require "clcompute.loops.front.list_proofs"
+local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
 local made_tables = {}
@@ -40,7 +41,7 @@ end
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 function made_tables.note_row(self, array, subscripts, parsed)
-  local row = ast.node("index", { array = array, subscripts = self.resolver.copied(subscripts) }, parsed)
+  local row = ast.node("index", { array = array, subscripts = ast.copies(subscripts) }, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
     local variable = self.loops[depth].variable
@@ -77,13 +78,13 @@ function made_tables.fill(self, array, subscripts, parsed, into)
   local is_row = #subscripts > 0
   if is_row and #parsed.items > 0 then array.rows[#array.rows].is_item = true end
   for i, item in ipairs(parsed.items) do
-    local own = self.resolver.copied(subscripts)
+    local own = ast.copies(subscripts)
     own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
     if item.kind == "table" then
       made_tables.note_row(self, array, own, item)
       made_tables.fill(self, array, own, item, into)
     else
-      self.resolver.indexed(self, array, item, #own)
+      restrictions.index(self.origin, array, self.site or item, #own)
       local value = self.resolver.value(self, item, into)
       into[#into + 1] = self:node("assign", item, { value = value,
         target = self:node("index", item, { array = array, subscripts = own, is_item = is_row or nil }) })

@@ -57,7 +57,7 @@ end
 
 --- An element whose array and subscripts are known.
 local function element(self, array, subscripts, parsed)
-  self.resolver.indexed(self, array, parsed, #subscripts)
+  restrictions.index(self.origin, array, self.site or parsed, #subscripts)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 

@@ -96,18 +96,6 @@ EXPRESSIONS["nil"] = function(self, parsed)
   self:fail(parsed, "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1")
 end
 
---- Copies of the subscripts of a row: sums, and locals that keep others.
-local function copied(nodes)
-  local list = {}
-  for i, node in ipairs(nodes) do
-    local parts = copied { node.operand or node.left, node.right }
-    list[i] = ast.node(node.kind, { value = node.value, variable = node.variable, array = node.array,
-      dimension = node.dimension, subscripts = node.kind == "length" and {} or nil, op = node.op,
-      operand = node.operand and parts[1], left = node.left and parts[1], right = node.right and parts[2] }, node)
-  end
-  return list
-end
-
 local array_of
 
 --- The array of an index that stands for a row, and its subscripts.
@@ -127,21 +115,16 @@ function array_of(self, node)
   elseif denotation.tag == "variable" then
     return denotation.variable, {}
   elseif denotation.tag == "row" then
-    return denotation.array, copied(denotation.subscripts)
+    return denotation.array, ast.copies(denotation.subscripts)
   elseif denotation.tag == "missing" then
     missing.refuse(self, node, denotation)
   end
   self:fail(node, "%s", denotation.reason or ("'%s' is not an array"):format(node.name))
 end
 
---- Notes that an array is indexed with so many subscripts.
-local function indexed(self, array, parsed, count)
-  restrictions.index(self.origin, array, self.site or parsed, count)
-end
-
 function EXPRESSIONS.index(self, parsed)
   local array, subscripts = array_of(self, parsed)
-  indexed(self, array, parsed, #subscripts + #parsed.subscripts)
+  restrictions.index(self.origin, array, self.site or parsed, #subscripts + #parsed.subscripts)
   local own = self:evaluating(nil, self.place, resolve_list, parsed.subscripts)
   table.move(own, 1, #own, #subscripts + 1, subscripts)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
@@ -291,7 +274,7 @@ local function arguments_of(self, parsed)
   list = table.move(list, 1, #list - 1, 1, {})
   for _, value in ipairs(call_values(self, last, math.huge)) do
     local name = ("value %d"):format(self.count)
-    self:bind(name, { tag = "variable", variable = kept(self, value, last, self.place).variable })
+    self:bind(name, { tag = "variable", variable = self:add_local(self.place, "value", last, value) })
     list[#list + 1] = ast.parsed("name", { name = name }, last)
   end
   return list
@@ -503,9 +486,7 @@ end
 
 --- A local with a value, as a name.
 function kept(self, value, at, into)
-  local variable = self:variable("value", { role = "local", node = at, definition = value })
-  into[#into + 1] = self:node("local", at, { variable = variable, value = value })
-  return self:node("name", at, { variable = variable })
+  return self:node("name", at, { variable = self:add_local(into, "value", at, value) })
 end
 
 --- Whether an expression is the same in all of a block: loop variables and what a call fixes are.
@@ -634,7 +615,7 @@ end
 -- --- the function ----------------------------------------------------------------------------
 
 local RESOLVER = { expression = resolve_expression, list = resolve_list, block = resolve_block, value = value_of,
-  values = values_of, keep = keep, count = count_of, copied = copied, indexed = indexed, fill = made_tables.fill,
+  values = values_of, keep = keep, count = count_of, fill = made_tables.fill,
   array_of = array_of, row_at = row_at, kept = kept }
 
 --- An array of one element for each number that the function returns.
@@ -678,8 +659,8 @@ local function declare_parameters(self, parsed, into)
     if self.wanted.locals[token.offset] then
       local value = self:node("name", token, { variable = parameters[i] })
       restrictions.number(self.origin, parameters[i], token)
-      local variable = self:declare(token, { role = "local", definition = value, assigned = token })
-      into[#into + 1] = self:node("local", token, { variable = variable, value = value })
+      local variable = self:add_local(into, token.text, token, value, { assigned = token })
+      self:bind(token.text, { tag = "variable", variable = variable })
     end
   end
   return parameters

@@ -262,6 +262,14 @@ function ast.copy(tree)
   return nodes:copy(tree, copies), copies
 end
 
+--- Copies of expressions, which speak of the same variables.
+function ast.copies(list)
+  local known = setmetatable({}, { __index = function(_, node) return node.kind == "variable" and node end })
+  local copies = {}
+  for i, node in ipairs(list) do copies[i] = nodes:copy(node, known) end
+  return copies
+end
+
 --- A tree, or a list of nodes, as text: a node a line, with the fields that it has by now.
 function ast.show(node)
   return nodes:show(node)
