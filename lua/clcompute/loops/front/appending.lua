@@ -44,7 +44,7 @@ end
 -- --- cursors -----------------------------------------------------------------------------------
 
 --- Declares the cursor of a table, if it turned out that it needs one; its first value is how many items are there.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table array
 -- @tparam {table,...} into statements
 function appending.declare_cursor(self, array, into)

@@ -4,6 +4,9 @@
 -- nothing else may happen.
 
 local appending = require "clcompute.loops.front.appending"
+local evaluating = require "clcompute.loops.front.evaluating"
+local expressions = require "clcompute.loops.front.expressions"
+local indexing = require "clcompute.loops.front.indexing"
 local inlining = require "clcompute.loops.front.inlining"
 local lua_text = require("clcompute.loops.tree").lua_text
 local made_tables = require "clcompute.loops.front.made_tables"
@@ -15,7 +18,7 @@ local assigning = {}
 
 --- The resolved target of an assignment.
 local function target_of(self, target)
-  if target.kind ~= "name" then return self.resolver.expression(self, target) end
+  if target.kind ~= "name" then return expressions.resolve(self, target) end
   local denotation = self:denote(target)
   if denotation.tag == "missing" then missing.refuse(self, target, denotation) end
   if denotation.tag ~= "variable" then
@@ -30,20 +33,18 @@ end
 
 --- `t[i] = { ... }`, a row of a table that the function makes.
 local function make_row(self, parsed, into)
-  local array, subscripts = self.resolver.row_at(self, parsed.target)
+  local array, subscripts = indexing.row_at(self, parsed.target)
   if not array.is_made then
     self:fail(parsed, "'%s' is an array: all its rows are there before the call", array.name)
   end
-  appending.note(self, array, subscripts, parsed)
-  made_tables.note_row(self, array, subscripts, parsed)
-  made_tables.fill(self, array, subscripts, parsed.value, into)
+  made_tables.make_row(self, { array = array, subscripts = subscripts }, parsed, parsed.value, into)
 end
 
 --- Whether `t[i] = row` is what made the name of a row one.
 local function is_placed(self, parsed)
   local denotation = parsed.value.kind == "name" and parsed.target.kind == "index" and self:denote(parsed.value)
   if not denotation or denotation.tag ~= "row" then return false end
-  local array, subscripts = self.resolver.row_at(self, parsed.target)
+  local array, subscripts = indexing.row_at(self, parsed.target)
   if array ~= denotation.array or #subscripts ~= #denotation.subscripts then return false end
   for d, subscript in ipairs(subscripts) do
     if lua_text.expression(subscript) ~= lua_text.expression(denotation.subscripts[d]) then return false end
@@ -53,7 +54,7 @@ end
 
 --- The table that a target is the end of, `t[#t + 1]`, if the function makes it.
 local function list_at(self, target)
-  local array = appending.is_end(target) and self.resolver.array_of(self, target)
+  local array = appending.is_end(target) and indexing.array_of(self, target)
   return array and array.is_made and array or nil
 end
 
@@ -61,7 +62,7 @@ end
 local function append(self, list, parsed, into, is_insert)
   if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into) end
   local first = #into + 1
-  local value = self.resolver.value(self, parsed.value, into)
+  local value = evaluating.value(self, parsed.value, into)
   if not is_insert then appending.check_value(self, list, parsed, into, first) end
   appending.append(self, list, parsed, value, into)
 end
@@ -76,7 +77,7 @@ end
 local function keep_place(self, target, into, first, parsed)
   local subscripts = target.subscripts or {}
   local written = table.move(subscripts, 1, #subscripts, 1, {})
-  self.resolver.keep(self, subscripts, into, first, parsed)
+  evaluating.keep(self, subscripts, into, first, parsed)
   for d, subscript in ipairs(written) do
     if subscript.kind == "name" and subscripts[d] ~= subscript then
       self:fail(parsed, "'%s' says where to store, and this call changes it: give the value to a local before",
@@ -100,7 +101,7 @@ end
 
 --- Such an assignment makes a new local of the name, so that both values are known.
 local function renew(self, parsed, into)
-  local value = self.resolver.value(self, parsed.value, into)
+  local value = evaluating.value(self, parsed.value, into)
   local variable = self:variable(parsed.target.name, { role = "local", node = parsed.target, definition = value })
   into[#into + 1] = self:node("local", parsed, { variable = variable, value = value })
   self:names_with(parsed.target.name)[parsed.target.name] = { tag = "variable", variable = variable }
@@ -128,7 +129,7 @@ function assigning.one(self, parsed, into)
   local target = self:evaluating(nil, into, target_of, parsed.target)
   note_store(self, target, parsed)
   local first = #into + 1
-  local value = self.resolver.value(self, parsed.value, into)
+  local value = evaluating.value(self, parsed.value, into)
   keep_place(self, target, into, first, parsed)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
@@ -162,9 +163,9 @@ function assigning.several(self, parsed, into)
     is_grown[list or targets[i]] = true
   end
   local first = #into + 1
-  for i, node in ipairs(self.resolver.values(self, parsed.values, into, self.resolver.value)) do
+  for i, node in ipairs(evaluating.values(self, parsed.values, into, evaluating.value)) do
     local is_kept = node.kind ~= "number" and is_late(targets, i, node)
-    values[i] = is_kept and self.resolver.kept(self, node, parsed, into) or node
+    values[i] = is_kept and evaluating.kept(self, node, parsed, into) or node
   end
   for _, target in ipairs(targets) do
     if target.is_made then appending.check_value(self, target, parsed, into, first) end
@@ -173,7 +174,7 @@ function assigning.several(self, parsed, into)
   for _, target in ipairs(targets) do
     for d, subscript in ipairs(target.subscripts or {}) do
       local may_change = is_assigned(subscript, targets)
-      target.subscripts[d] = may_change and self.resolver.kept(self, subscript, parsed, into) or subscript
+      target.subscripts[d] = may_change and evaluating.kept(self, subscript, parsed, into) or subscript
     end
   end
   for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays

@@ -6,9 +6,9 @@
 local affine = require("clcompute.loops.tree").affine
 local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
-local denotations = require "clcompute.loops.front.denotations"
 local jumps = require "clcompute.loops.front.jumps"
 local missing = require "clcompute.loops.front.missing"
+local names = require "clcompute.loops.front.names"
 local walk = require("clcompute.loops.tree").walk
 
 local inlining = {}
@@ -30,7 +30,7 @@ local function body_of(denotation)
 end
 
 --- How many numbers a function returns; nil where a call says so that has not been resolved.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table denotation of an inlined function
 -- @treturn ?integer
 function inlining.count(self, denotation)
@@ -103,7 +103,7 @@ local DECLARES = {
 local is_in_node
 
 --- Whether a name is taken for an array in statements from one on, up to where it gets another meaning.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam {table,...} nodes parsed
 -- @tparam integer first
 -- @string name
@@ -227,7 +227,7 @@ end
 
 --- The values of a function of expressions.
 local function expressions_of(self, parsed, denotation, arguments, takes)
-  local calls, scope = entered(self, parsed, denotation), denotations.new_scope(denotation.scope)
+  local calls, scope = entered(self, parsed, denotation), names.scope(denotation.scope)
   for i, parameter in ipairs(denotation.parameters) do
     scope.names[parameter.text] = denotation_of(self, parameter, arguments[i], denotation)
   end
@@ -270,7 +270,7 @@ end
 --- Adds the statements of a function; returns the first of the numbers that it returns.
 local function statements_of(self, parsed, denotation, arguments, takes)
   local into, calls = self.place, entered(self, parsed, denotation)
-  local scope, own = denotations.new_scope(denotation.scope), {}
+  local scope, own = names.scope(denotation.scope), {}
   for i, parameter in ipairs(denotation.parameters) do
     local denoted = owned(self, parameter, arguments[i], denotation)
     scope.names[parameter.text] = denoted
@@ -316,7 +316,7 @@ function inlining.check_count(self, parsed, name, number, needed)
 end
 
 --- The first values of an inlined function with its parameters bound to the arguments of a call, whose number is right.
--- @tparam table self of `denotations.names`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table parsed the call
 -- @tparam table denotation of its function
 -- @tparam {table,...} arguments parsed

@@ -8,7 +8,9 @@ local affine = require("clcompute.loops.tree").affine
 local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
+local evaluating = require "clcompute.loops.front.evaluating"
 local failure = require("clcompute.loops.tree").failure
+local indexing = require "clcompute.loops.front.indexing"
 local list_proofs = require "clcompute.loops.front.list_proofs"
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
@@ -16,17 +18,6 @@ local walk = require("clcompute.loops.tree").walk
 local made_tables = {}
 
 -- --- making ------------------------------------------------------------------------------------
-
---- Declares a name as a table that is made where it stands.
--- @tparam table self of `clcompute.loops.front.denotations`
--- @tparam table token
--- @treturn table the variable
-local function declare(self, token)
-  local variable = self:declare(token, { role = "array", use = token, is_made = true, rows = {} })
-  self.branches_at[variable] = self.branches
-  self.made[#self.made + 1] = variable
-  return variable
-end
 
 --- Whether one row may be another one: no subscript is another number.
 local function may_be_same(row, other)
@@ -40,7 +31,7 @@ end
 
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
-function made_tables.note_row(self, array, subscripts, parsed)
+local function note_row(self, array, subscripts, parsed)
   local row = ast.node("index", { array = array, subscripts = ast.copies(subscripts) }, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
@@ -56,18 +47,6 @@ function made_tables.note_row(self, array, subscripts, parsed)
   table.insert(array.rows, row)
 end
 
---- Makes `local t = { ... }`.
--- @tparam table self
--- @tparam table token
--- @tparam table parsed the braces
--- @tparam {table,...} into statements
-function made_tables.make(self, token, parsed, into)
-  local array = declare(self, token)
-  array.item_count = #parsed.items
-  made_tables.fill(self, array, {}, parsed, into)
-  appending.declare_cursor(self, array, into)
-end
-
 --- Stores the items of braces in elements of an array.
 -- @tparam table self
 -- @tparam table array
@@ -81,24 +60,33 @@ function made_tables.fill(self, array, subscripts, parsed, into)
     local own = ast.copies(subscripts)
     own[#own + 1] = self:node("number", item, { value = i }) -- whatever the base is
     if item.kind == "table" then
-      made_tables.note_row(self, array, own, item)
+      note_row(self, array, own, item)
       made_tables.fill(self, array, own, item, into)
     else
       restrictions.index(self.origin, array, self.site or item, #own)
-      local value = self.resolver.value(self, item, into)
+      local value = evaluating.value(self, item, into)
       into[#into + 1] = self:node("assign", item, { value = value,
         target = self:node("index", item, { array = array, subscripts = own, is_item = is_row or nil }) })
     end
   end
 end
 
---- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
+--- Makes a row of a table that the function makes: `t[i] = { ... }`.
 -- @tparam table self
--- @tparam {table,...} block parsed statements
--- @tparam integer first where its rest begins
--- @string name
--- @treturn ?table parsed
-function made_tables.place_of(self, block, first, name)
+-- @tparam table row of `indexing.row_of`
+-- @tparam table at parsed, what makes it one
+-- @tparam table parsed the braces
+-- @tparam {table,...} into statements
+-- @tparam ?string name of the row
+function made_tables.make_row(self, row, at, parsed, into, name)
+  appending.note(self, row.array, row.subscripts, at)
+  note_row(self, row.array, row.subscripts, at)
+  if name then self:bind(name, row) end
+  made_tables.fill(self, row.array, row.subscripts, parsed, into)
+end
+
+--- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
+local function place_of(self, block, first, name)
   for i = first, #block do
     local node = block[i]
     local is_stored = node.kind == "assign" and node.value.kind == "name" and node.value.name == name
@@ -108,6 +96,28 @@ function made_tables.place_of(self, block, first, name)
       return array and array.is_made and node.target or nil
     end
   end
+end
+
+--- Makes `local t = { ... }`: a table, or a row of one that it becomes in the rest of a block.
+-- @tparam table self of `clcompute.loops.front.names`
+-- @tparam table token
+-- @tparam table parsed the braces
+-- @tparam {table,...} block parsed statements
+-- @tparam integer first where its rest begins
+-- @tparam {table,...} into statements
+function made_tables.make(self, token, parsed, block, first, into)
+  local place = place_of(self, block, first, token.text)
+  if place and appending.is_end(place) then
+    self:fail(place, "a row is appended in braces: t[#t + 1] = { x, y }")
+  elseif place then
+    return made_tables.make_row(self, indexing.row_of(self, place, into), place, parsed, into, token.text)
+  end
+  local array = self:declare(token, { role = "array", use = token, is_made = true, rows = {},
+    item_count = #parsed.items })
+  self.branches_at[array] = self.branches
+  self.made[#self.made + 1] = array
+  made_tables.fill(self, array, {}, parsed, into)
+  appending.declare_cursor(self, array, into)
 end
 
 -- --- what they need ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 local missing = {}
 
 --- What a parameter denotes that a call gives nothing.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table parameter a token
 -- @tparam table fn what the function denotes
 -- @treturn table a denotation

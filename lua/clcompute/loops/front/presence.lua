@@ -6,22 +6,24 @@
 -- as they are written.
 
 local affine = require("clcompute.loops.tree").affine
+local evaluating = require "clcompute.loops.front.evaluating"
+local indexing = require "clcompute.loops.front.indexing"
 local restrictions = require "clcompute.loops.front.restrictions"
 
 local presence = {}
 
 --- Whether an expression is an element of an array of which the ends are known.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table parsed
 -- @treturn boolean
 local function is_asked(self, parsed)
   if parsed.kind ~= "index" or self.base ~= 1 then return false end
-  return not self.resolver.array_of(self, parsed).is_made
+  return not indexing.array_of(self, parsed).is_made
 end
 
 --- The last subscript once more. Where nothing can be put before, the text is resolved anew.
 local function again(self, parsed)
-  local subscripts = self:evaluating(nil, nil, function() return (select(2, self.resolver.row_at(self, parsed))) end)
+  local subscripts = self:evaluating(nil, nil, function() return (select(2, indexing.row_at(self, parsed))) end)
   return subscripts[#subscripts]
 end
 
@@ -29,20 +31,12 @@ local function binary(self, parsed, op, left, right)
   return self:node("binary", parsed, { op = op, left = left, right = right })
 end
 
---- The length of the dimension that a last subscript is of.
-local function length_of(self, array, parsed, dimension)
-  local ones = {}
-  for d = 1, dimension - 1 do ones[d] = self:node("number", parsed, { value = 1 }) end -- rows are equally long
-  restrictions.length(self.origin, array, self.site or parsed, dimension)
-  return self:node("length", parsed, { array = array, dimension = dimension, subscripts = ones })
-end
-
 --- The array of an element, its subscripts, and the condition that it is there.
 local function looked_up(self, parsed)
-  local array, subscripts = self.resolver.row_at(self, parsed)
+  local array, subscripts = indexing.row_at(self, parsed)
   local d, kept = #subscripts, nil
   if not affine.of(subscripts[d]) and self.before then
-    subscripts[d] = self.resolver.kept(self, subscripts[d], parsed, self.before)
+    subscripts[d] = evaluating.kept(self, subscripts[d], parsed, self.before)
     kept = subscripts[d].variable
   end
   local function last()
@@ -51,7 +45,7 @@ local function looked_up(self, parsed)
   array.asked = array.asked or {}
   array.asked[d] = true
   local is_above = binary(self, parsed, "<=", self:node("number", parsed, { value = 1 }), last())
-  local is_below = binary(self, parsed, "<=", last(), length_of(self, array, parsed, d))
+  local is_below = binary(self, parsed, "<=", last(), indexing.extent(self, array, parsed, d))
   return array, subscripts, binary(self, parsed, "and", is_above, is_below)
 end
 

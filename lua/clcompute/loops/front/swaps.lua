@@ -168,7 +168,7 @@ local function endless(make, loop, before, after, rest)
 end
 
 --- The statements that stand for a loop and all that follows it in the function.
--- @tparam table self of `clcompute.loops.front.denotations`
+-- @tparam table self of `clcompute.loops.front.names`
 -- @tparam {table,...} block parsed
 -- @tparam integer at
 -- @treturn ?{table,...} parsed; nil where no arrays change places there
