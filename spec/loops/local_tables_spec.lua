@@ -271,6 +271,24 @@ helper.describe_each("a function that makes tables", function(device)
       .. "before the last", compiled, device:buffer({ 1, 2, 11 }, "long"), 2)
   end)
 
+  it("has items in braces that see names as they are before", function()
+    local text = [[
+      function(x, a)
+        local x, a, t = { x[2], x[1] + a }, 3, { x[1], a }
+        local rows = {}
+        for i = 1, 4 do
+          local t = { t[2] * i, t[1] + a }
+          rows[i] = t
+        end
+        return x, t, rows
+      end
+    ]]
+    for _, force in ipairs { true, false } do
+      local compiled <close> = assert(loops.compile(text, { device = device, force = force }))
+      assert.is_true(copies.are_calls_equal(compiled, load("return " .. text)(), { { 5.5, 7.5 }, 2.5 }, device))
+    end
+  end)
+
   it("has the rows in braces that Lua makes", function()
     local function until_zero(x)
       local t = {}

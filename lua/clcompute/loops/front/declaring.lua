@@ -48,10 +48,11 @@ function declaring.locals(self, parsed, into)
     return value.kind == "table" and value or is_row and indexing.row_of(self, value, into)
       or alias(self, value, parsed.names[i].text, block, behind) or evaluating.value(self, value, into)
   end)
+  local around = self:enter()
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.kind == "table" then
-      made_tables.make(self, token, value, block, behind, into)
+      made_tables.make(self, token, value, made_tables.place_of(self, block, behind, token.text), around, into)
     elseif value.tag then
       self:bind(token.text, value)
     else

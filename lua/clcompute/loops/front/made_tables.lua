@@ -77,16 +77,19 @@ end
 -- @tparam table at parsed, what makes it one
 -- @tparam table parsed the braces
 -- @tparam {table,...} into statements
--- @tparam ?string name of the row
-function made_tables.make_row(self, row, at, parsed, into, name)
+function made_tables.make_row(self, row, at, parsed, into)
   appending.note(self, row.array, row.subscripts, at)
   note_row(self, row.array, row.subscripts, at)
-  if name then self:bind(name, row) end
   made_tables.fill(self, row.array, row.subscripts, parsed, into)
 end
 
 --- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
-local function place_of(self, block, first, name)
+-- @tparam table self
+-- @tparam {table,...} block parsed statements
+-- @tparam integer first where its rest begins
+-- @string name
+-- @treturn ?table parsed
+function made_tables.place_of(self, block, first, name)
   for i = first, #block do
     local node = block[i]
     local is_stored = node.kind == "assign" and node.value.kind == "name" and node.value.name == name
@@ -102,21 +105,23 @@ end
 -- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table token
 -- @tparam table parsed the braces
--- @tparam {table,...} block parsed statements
--- @tparam integer first where its rest begins
+-- @tparam ?table place of `made_tables.place_of`
+-- @tparam table scope whose names the items see: not those that the statement declares
 -- @tparam {table,...} into statements
-function made_tables.make(self, token, parsed, block, first, into)
-  local place = place_of(self, block, first, token.text)
+function made_tables.make(self, token, parsed, place, scope, into)
+  local outside = { scope = scope, holder = self.holder, site = self.site, calls = self.calls }
   if place and appending.is_end(place) then
     self:fail(place, "a row is appended in braces: t[#t + 1] = { x, y }")
   elseif place then
-    return made_tables.make_row(self, indexing.row_of(self, place, into), place, parsed, into, token.text)
+    local row = indexing.row_of(self, place, into)
+    self:bind(token.text, row)
+    return self:within(outside, made_tables.make_row, row, place, parsed, into)
   end
   local array = self:declare(token, { role = "array", use = token, is_made = true, rows = {},
     item_count = #parsed.items })
   self.branches_at[array] = self.branches
   self.made[#self.made + 1] = array
-  made_tables.fill(self, array, {}, parsed, into)
+  self:within(outside, made_tables.fill, array, {}, parsed, into)
   appending.declare_cursor(self, array, into)
 end
 
