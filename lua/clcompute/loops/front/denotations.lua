@@ -8,6 +8,7 @@
 -- the same for the same function,
 -- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
 
+local expression_grammar = require "clcompute.loops.front.expression_grammar"
 local failure = require("clcompute.loops.tree").failure
 local grammar = require "clcompute.loops.front.grammar"
 local interrupt = require("clcompute.base").interrupt
@@ -215,7 +216,7 @@ local function declared_value(holder, index)
   local first = value_at(tokens, index)
   local is_constant = tokens[index + 1].text == "<" and tokens[index + 2].text == "const"
   if tokens[index - 1].text ~= "local" or not first then return nil end
-  local ok, value = pcall(grammar.parse_expression, holder.origin, tokens, first)
+  local ok, value = pcall(expression_grammar.parse, lexer.cursor(holder.origin, tokens, first))
   if not ok and not failure.is(value) then error(value, 0) end
   return ok and value or nil, is_constant
 end

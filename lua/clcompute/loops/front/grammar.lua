@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 
---- Parses the function that an origin means: loops, `if`, `do`, `local`, assignments, calls, jumps. What Lua has and
--- this subset has not is a failure that names it. Names stay as written (`ast.parsed`); `while` and `repeat` become
--- loops without an end and a `break`.
+--- Parses the function that an origin means: loops, `if`, `do`, `local`, assignments, calls, jumps; expressions are
+-- those of `expression_grammar`. What Lua has and this subset has not is a failure that names it. Names stay as written
+-- (`ast.parsed`); `while` and `repeat` become loops without an end and a `break`.
 
-local ast = require("clcompute.loops.tree").ast
+local expression_grammar = require "clcompute.loops.front.expression_grammar"
 local failure = require("clcompute.loops.tree").failure
 local lexer = require "clcompute.loops.front.lexer"
 local lua_text = require("clcompute.loops.tree").lua_text
@@ -12,175 +12,15 @@ local origin = require "clcompute.loops.front.origin"
 
 local grammar = {}
 
-local RECORDS = "records are arrays, one for each field"
-local NO_TEXT = " is not accepted: values are numbers and booleans; texts are made before or behind the compiled "
-  .. "function"
-local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
+local parse_block
 
-local OUTSIDE_EXPRESSIONS = {
-  ["..."] = "'...' is not accepted: every parameter has a name",
-  ["function"] = "a function is not accepted here: only 'local f = function(x) ... end' is",
-}
-
-local parse_block, subexpression
-
-local function parse_expression(c)
-  return c:nested(subexpression, 0)
+--- Statements up to the `end` that closes what opens with a token; `word`: behind one that stands before them.
+local function parse_body(c, opener, word)
+  if word then c:expect(word) end
+  local body = c:nested(parse_block)
+  c:expect("end", opener)
+  return body
 end
-
-local function name_of(token)
-  return ast.parsed("name", { name = token.text }, token)
-end
-
---- Notes that an expression is the last one of a list: a call that is not in parentheses gives all its numbers.
-local function end_list(last, place)
-  if last.kind == "call" and place.text ~= "(" then last.takes = math.huge end
-end
-
-local function parse_values(c)
-  local values, place = {}, c:peek()
-  values[1] = parse_expression(c)
-  while c:accept "," do
-    place = c:peek()
-    values[#values + 1] = parse_expression(c)
-  end
-  end_list(values[#values], place)
-  return values
-end
-
-local function parse_arguments(c)
-  local opener = c:expect "("
-  if c:accept ")" then return {} end
-  local arguments = parse_values(c)
-  c:expect(")", opener)
-  return arguments
-end
-
-local function parse_subscript(c, base)
-  if base.kind == "field" then
-    c:fail(("'%s.%s' is not accepted: make it a parameter, or a local around the function; %s"):format(base.name,
-      base.field, RECORDS), base)
-  end
-  if base.kind ~= "name" and base.kind ~= "index" then c:fail "only a name can be indexed" end
-  local opener = c:expect "["
-  if c:peek().kind == "string" then c:fail("a key that is a string is not accepted: " .. RECORDS) end
-  local subscripts = base.subscripts or {}
-  subscripts[#subscripts + 1] = parse_expression(c)
-  c:expect("]", opener)
-  return c:node("index", base, { name = base.name, subscripts = subscripts })
-end
-
-local function parse_field(c, base)
-  if base.kind ~= "name" then c:fail("a field of this is not accepted: " .. RECORDS) end
-  c:expect "."
-  return c:node("field", base, { name = base.name, field = c:expect_name().text })
-end
-
-local function parse_call(c, base)
-  if base.kind ~= "name" and base.kind ~= "field" then c:fail "only a name can be called" end
-  local arguments = parse_arguments(c)
-  return c:node("call", base, { callee = base, arguments = arguments })
-end
-
---- A name with what follows it, or an expression in parentheses.
-local function parse_primary(c)
-  local opener = c:accept "("
-  if opener then
-    local inner = parse_expression(c)
-    c:expect(")", opener)
-    if c:is "[" or c:is "." or c:is "(" then c:fail "only a name can be indexed or called" end
-    return inner
-  end
-  if c:peek().kind ~= "name" then c:fail_expected "an expression" end
-  local node = name_of(c:take())
-  while true do
-    local token = c:peek()
-    if token.text == "[" then
-      node = parse_subscript(c, node)
-    elseif token.text == "." then
-      node = parse_field(c, node)
-    elseif token.text == "(" then
-      node = parse_call(c, node)
-    elseif token.text == ":" then
-      c:fail "a method call is not accepted: call it before or behind the function, or a local function in its place"
-    elseif token.kind == "string" or token.text == "{" then
-      c:fail "a call with a string or a table is not accepted"
-    else
-      return node
-    end
-  end
-end
-
---- `{ 1, 2 }`, `{ { 1, 2 }, { 3, 4 } }`, `{}`.
-local function parse_table(c)
-  local opener, items, place = c:expect "{", {}, nil
-  while not c:is "}" do
-    if c:is "[" then c:fail "a table is a list here: numbers without keys" end
-    place = c:peek()
-    items[#items + 1] = parse_expression(c)
-    if c:is "=" then c:fail "a table is a list here: numbers without keys" end
-    if not c:accept "," and not c:accept ";" then break end
-  end
-  if place then end_list(items[#items], place) end
-  c:expect("}", opener)
-  return c:node("table", opener, { items = items })
-end
-
-local function parse_simple(c)
-  local token = c:peek()
-  if token.text == "{" then return parse_table(c) end
-  if token.kind == "number" then
-    c:take()
-    return c:node("number", token, { value = token.value })
-  elseif token.text == "true" or token.text == "false" then
-    c:take()
-    return c:node("boolean", token, { value = token.text == "true" })
-  elseif token.kind == "string" then
-    c:take()
-    return c:node("string", token, {})
-  elseif token.text == "nil" then
-    c:take()
-    return c:node("nil", token, {})
-  elseif OUTSIDE_EXPRESSIONS[token.text] then
-    c:fail(OUTSIDE_EXPRESSIONS[token.text])
-  end
-  return parse_primary(c)
-end
-
-local function parse_length(c, token)
-  local operand = c:nested(subexpression, lua_text.UNARY)
-  if operand.kind ~= "name" and operand.kind ~= "index" then c:fail("'#' takes the name of an array", token) end
-  return c:node("length", token, { operand = operand })
-end
-
-local function parse_unary(c)
-  local token = c:peek()
-  if c:accept "#" then return parse_length(c, token) end
-  if not SIGNS[token.text] then return parse_simple(c) end
-  c:take()
-  local operand = c:nested(subexpression, lua_text.UNARY)
-  return c:node("unary", token, { op = token.text, operand = operand })
-end
-
---- An expression whose operators bind more tightly than `limit`.
-function subexpression(c, limit)
-  local left = parse_unary(c)
-  while true do
-    local token = c:peek()
-    local binding = lua_text.BINARY[token.text]
-    if not binding or binding[1] <= limit then return left end
-    if token.text == ".." then c:fail("'..'" .. NO_TEXT) end
-    c:take()
-    local right = c:nested(subexpression, binding[2])
-    left = c:node("binary", left, { op = token.text, left = left, right = right })
-  end
-end
-
-local LARGEST_STEP = 1 << 53 -- places behind a loop's last one, up to a work-group, do not wrap
-
-local OUTSIDE = {
-  ["function"] = "a global function is not accepted here: only 'local function f(x) ... end' is",
-}
 
 -- --- functions -----------------------------------------------------------------------------
 
@@ -198,9 +38,7 @@ end
 --- A function that is put in place of its calls, behind the word `function` and the name.
 local function parse_inlined_function(c, first, name)
   local parameters = parse_parameters(c)
-  local body = c:nested(parse_block)
-  c:expect("end", first)
-  return c:node("define", first, { name = name.text, parameters = parameters, body = body })
+  return c:node("define", first, { name = name.text, parameters = parameters, body = parse_body(c, first) })
 end
 
 -- --- locals and assignments ----------------------------------------------------------------
@@ -243,13 +81,13 @@ local function parse_local(c)
   local names = parse_names(c)
   if not c:accept "=" then return c:node("local", first, { names = names, values = {} }) end
   if #names == 1 and c:accept "function" then return parse_inlined_function(c, first, names[1]) end
-  local values = parse_values(c)
+  local values = expression_grammar.values(c)
   adjust(c, "local", names, values, first)
   return c:node("local", first, { names = names, values = values })
 end
 
 local function check_target(c, target, first)
-  if target.kind == "field" then c:fail("a field cannot be assigned: " .. RECORDS, first) end
+  if target.kind == "field" then c:fail("a field cannot be assigned: " .. expression_grammar.RECORDS, first) end
   if target.kind ~= "name" and target.kind ~= "index" or first.text == "(" then
     c:fail("this cannot be assigned to", first)
   end
@@ -273,7 +111,7 @@ local function parse_assignment(c)
   repeat
     local place = c:peek()
     if place.kind ~= "name" and place.text ~= "(" then c:fail_expected(#targets == 0 and "a statement" or "a name") end
-    local target = parse_primary(c)
+    local target = expression_grammar.primary(c)
     if #targets == 0 and target.kind == "call" and not c:is "," and not c:is "=" then
       return c:node("perform", first, { call = target })
     end
@@ -282,7 +120,7 @@ local function parse_assignment(c)
   until not c:accept ","
   if not c:is "=" then fail_unassigned(c, first) end
   c:take()
-  local values = parse_values(c)
+  local values = expression_grammar.values(c)
   adjust(c, "target", targets, values, first)
   if #targets > 1 then return c:node("assigns", first, { targets = targets, values = values }) end
   return c:node("assign", first, { target = targets[1], value = values[1] })
@@ -290,11 +128,13 @@ end
 
 -- --- loops ---------------------------------------------------------------------------------
 
+local LARGEST_STEP = 1 << 53 -- places behind a loop's last one, up to a work-group, do not wrap
+
 --- An integer other than 0 as written, or 1 and an expression.
 local function parse_step(c)
   if not c:accept "," then return 1 end
   local first = c:peek()
-  local node = parse_expression(c)
+  local node = expression_grammar.parse(c)
   local sign, value = 1, node.value
   if node.kind == "unary" and node.op == "-" then sign, value = -1, node.operand.value end
   if type(value) ~= "number" then return 1, node end
@@ -316,7 +156,7 @@ local function parse_generic_for(c, first, name)
   if not c:is "in" then c:fail(OTHER_FOR) end
   c:take()
   local place = c:peek()
-  local call = parse_expression(c)
+  local call = expression_grammar.parse(c)
   local argument = call.kind == "call" and call.callee.name == "ipairs" and call.arguments[1]
   if argument and argument.kind ~= "name" then
     c:fail("ipairs takes the name of an array or a row here: write 'local row = a[i]' before, and 'ipairs(row)'", place)
@@ -324,10 +164,7 @@ local function parse_generic_for(c, first, name)
   if call.kind ~= "call" or call.callee.kind ~= "name" or #call.arguments ~= 1 or call.arguments[1].kind ~= "name" then
     c:fail(OTHER_FOR, place)
   end
-  c:expect "do"
-  local body = c:nested(parse_block)
-  c:expect("end", first)
-  return c:node("each", first, { name = name, value = value, call = call, body = body })
+  return c:node("each", first, { name = name, value = value, call = call, body = parse_body(c, first, "do") })
 end
 
 local function parse_for(c)
@@ -335,13 +172,11 @@ local function parse_for(c)
   local name = c:expect_name()
   if c:is "," or c:is "in" then return parse_generic_for(c, first, name) end
   c:expect "="
-  local from = parse_expression(c)
+  local from = expression_grammar.parse(c)
   c:expect ","
-  local to = parse_expression(c)
+  local to = expression_grammar.parse(c)
   local step, pace = parse_step(c)
-  c:expect "do"
-  local body = c:nested(parse_block)
-  c:expect("end", first)
+  local body = parse_body(c, first, "do")
   return c:node("for", first, { name = name, from = from, to = to, step = step, pace = pace, body = body })
 end
 
@@ -353,10 +188,8 @@ end
 
 local function parse_while(c)
   local first = c:expect "while"
-  local condition = parse_expression(c)
-  c:expect "do"
-  local body = c:nested(parse_block)
-  c:expect("end", first)
+  local condition = expression_grammar.parse(c)
+  local body = parse_body(c, first, "do")
   if condition.value ~= true then
     table.insert(body, 1, break_where(c, c:node("unary", condition, { op = "not", operand = condition })))
   end
@@ -367,7 +200,7 @@ local function parse_repeat(c)
   local first = c:expect "repeat"
   local body = c:nested(parse_block)
   c:expect("until", first)
-  body[#body + 1] = break_where(c, parse_expression(c))
+  body[#body + 1] = break_where(c, expression_grammar.parse(c))
   return c:node("forever", first, { word = "repeat", body = body })
 end
 
@@ -394,7 +227,7 @@ local BLOCK_ENDS = { ["end"] = true, ["else"] = true, ["elseif"] = true, ["until
 
 local function parse_arm(c)
   local first = c:peek()
-  local condition = parse_expression(c)
+  local condition = expression_grammar.parse(c)
   c:expect "then"
   local body = c:nested(parse_block)
   return c:node("arm", first, { condition = condition, body = body })
@@ -411,15 +244,14 @@ end
 
 local function parse_do(c)
   local first = c:expect "do"
-  local body = c:nested(parse_block)
-  c:expect("end", first)
-  return c:node("do", first, { body = body })
+  return c:node("do", first, { body = parse_body(c, first) })
 end
 
 --- `return` ends a block; what it returns are numbers.
 local function parse_return(c)
   local first, values = c:expect "return", {}
-  if not c:is ";" and not BLOCK_ENDS[c:peek().text] and c:peek().kind ~= "end" then values = parse_values(c) end
+  local is_last = c:is ";" or BLOCK_ENDS[c:peek().text] or c:peek().kind == "end"
+  if not is_last then values = expression_grammar.values(c) end
   c:accept ";"
   return c:node("return", first, { values = values })
 end
@@ -433,7 +265,9 @@ function parse_block(c)
   while true do
     local token = c:peek()
     if token.kind == "end" or BLOCK_ENDS[token.text] then return statements end
-    if OUTSIDE[token.text] then c:fail(OUTSIDE[token.text]) end
+    if token.text == "function" then
+      c:fail "a global function is not accepted here: only 'local function f(x) ... end' is"
+    end
     if not c:accept ";" then
       statements[#statements + 1] = (STATEMENTS[token.text] or parse_assignment)(c)
       if token.text == "return" then return statements end
@@ -476,9 +310,7 @@ function grammar.parse(from, tokens)
   local c = lexer.cursor(from, tokens, chosen.parenthesis)
   local first = tokens[chosen.first]
   if chosen.is_method then c:fail(METHOD, first) end
-  local parameters = parse_parameters(c)
-  local body = c:nested(parse_block)
-  c:expect("end", first)
+  local parameters, body = parse_parameters(c), parse_body(c, first)
   check_whole(from, tokens)
   return c:node("function", first, { name = chosen.name, parameters = parameters, body = body, origin = from,
     tokens = tokens, first = chosen.first })
@@ -495,15 +327,6 @@ function grammar.parse_inlined(from, tokens, index)
   local c = lexer.cursor(from, tokens, parenthesis)
   if tokens[parenthesis - 2].text == ":" then c:fail(METHOD, tokens[index]) end
   return parse_inlined_function(c, tokens[index], name)
-end
-
---- Parses the expression at a token.
--- @tparam table from of `clcompute.loops.front.origin`
--- @tparam table tokens
--- @tparam integer index
--- @treturn table
-function grammar.parse_expression(from, tokens, index)
-  return parse_expression(lexer.cursor(from, tokens, index))
 end
 
 return grammar
