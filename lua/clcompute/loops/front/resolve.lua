@@ -21,7 +21,7 @@ local statements = require "clcompute.loops.front.statements"
 
 local resolve = {}
 
--- What files below those that have it call.
+-- Functions that files call which those that have them require: an argument is an expression, and a call is one.
 local RESOLVER = { expression = expressions.resolve, list = calling.list, count = calling.count,
   value = evaluating.value, values = evaluating.values, fill = made_tables.fill, block = statements.block }
 
