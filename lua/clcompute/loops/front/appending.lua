@@ -170,7 +170,8 @@ end
 -- @tparam table array that the function makes
 -- @tparam table parsed the assignment
 -- @tparam {table,...} into
-function appending.append_row(self, array, parsed, into)
+-- @tparam function fill of `clcompute.loops.front.made_tables`
+function appending.append_row(self, array, parsed, into, fill)
   local items = parsed.value.items
   array.row_length = array.row_length or #items
   if array.row_length ~= #items or #array.rows > 0 and not array.rows[1].is_end then
@@ -179,7 +180,7 @@ function appending.append_row(self, array, parsed, into)
   local place = place_of(self, array, parsed)
   table.insert(array.rows, ast.node("index", { array = array, subscripts = { place }, is_end = true }, parsed))
   local first = #into + 1
-  self.resolver.fill(self, array, { place }, parsed.value, into)
+  fill(self, array, { place }, parsed.value, into)
   for i = first, #into do
     if into[i].target and into[i].target.array == array then into[i].target.is_end = true end
   end

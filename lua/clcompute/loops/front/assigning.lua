@@ -60,7 +60,7 @@ end
 
 --- The statements of `t[#t + 1] = value`, of a list; `is_insert`: the value comes before the length.
 local function append(self, list, parsed, into, is_insert)
-  if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into) end
+  if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into, made_tables.fill) end
   local first = #into + 1
   local value = evaluating.value(self, parsed.value, into)
   if not is_insert then appending.check_value(self, list, parsed, into, first) end

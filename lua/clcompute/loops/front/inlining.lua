@@ -217,7 +217,13 @@ local function is_silent(node)
 end
 
 --- The first values of a list; others are computed if Lua may raise an error there.
-local function taken(self, values, takes, parsed, into)
+-- @tparam table self
+-- @tparam {table,...} values resolved
+-- @tparam integer takes how many
+-- @tparam table parsed the place of locals for others
+-- @tparam {table,...} into statements
+-- @treturn {table,...}
+function inlining.taken(self, values, takes, parsed, into)
   local list = table.move(values, 1, math.min(takes, #values), 1, {})
   for i = #list + 1, #values do
     if not is_silent(values[i]) then self:add_local(into, "unused", parsed, values[i], { is_argument = true }) end
@@ -233,7 +239,7 @@ local function expressions_of(self, parsed, denotation, arguments, takes)
   end
   if #denotation.values == 1 and self.whole == parsed then self.whole = denotation.values[1] end
   local values = within(self, parsed, denotation, calls, scope, self.resolver.list, denotation.values)
-  return taken(self, values, takes, parsed, self.place)
+  return inlining.taken(self, values, takes, parsed, self.place)
 end
 
 --- Whether statements change something from outside, but for some variables of their function.
@@ -296,7 +302,10 @@ local function statements_of(self, parsed, denotation, arguments, takes)
 end
 
 --- Notes how many numbers a function returns, and resolves all once more.
-local function note_count(self, fn, number)
+-- @tparam table self
+-- @tparam table fn `holder` and `parsed` of the function
+-- @tparam integer number
+function inlining.note_count(self, fn, number)
   self.again(self:counts(fn.holder.origin), fn.parsed.offset, number)
 end
 
@@ -326,91 +335,11 @@ function inlining.values(self, parsed, denotation, arguments, takes)
   local number = inlining.count(self, denotation)
   local add = denotation.values and expressions_of or statements_of
   if not number then
-    note_count(self, denotation, #self:evaluating({}, {}, add, parsed, denotation, arguments, math.huge))
+    inlining.note_count(self, denotation, #self:evaluating({}, {}, add, parsed, denotation, arguments, math.huge))
   end
   if takes < math.huge then inlining.check_count(self, parsed, denotation.name, number, takes) end
   check_place(self, parsed, denotation, number)
   return add(self, parsed, denotation, arguments, takes)
-end
-
---- The number of an array among those that a `return` of the whole function may give in one place; nil where it gives a
--- number.
-local function array_number(self, parsed, result)
-  local array = parsed.kind == "name" and inlining.array_of(self, parsed.name)
-  if not array then return nil end
-  result.arrays = result.arrays or {}
-  for i, known in ipairs(result.arrays) do
-    if known == array then return i end
-  end
-  table.insert(result.arrays, array)
-  return #result.arrays
-end
-
---- Notes whether the whole function returns an array or a number in one place, as every other `return` does.
-local function note_kind(self, result, kind, parsed)
-  local kinds = self.results.kinds
-  if kinds[result] and kinds[result] ~= kind then
-    self:fail(parsed, "every 'return' gives an array in this place, or every one a number")
-  end
-  kinds[result] = kind
-end
-
---- What a `return` of the whole function gives in one place: a value, or the number of an array.
-local function given(self, parsed, result, into)
-  local number = array_number(self, parsed, result)
-  note_kind(self, result, number and "array" or "number", parsed)
-  if number then appending.give(self, result.arrays[number], parsed, into) end
-  return number and self:node("number", parsed, { value = number }) or self.resolver.value(self, parsed, into)
-end
-
---- Adds what a `return` gives to the arrays of one element that stand for what the whole function returns.
-local function give_results(self, parsed, into)
-  local results = self.results
-  local values = self.resolver.values(self, parsed.values, into, function(_, value, _, i)
-    return given(self, value, results[i], into)
-  end)
-  jumps.check_count(self, parsed, #values, #results)
-  for i, value in ipairs(values) do
-    local written = parsed.values[math.min(i, #parsed.values)]
-    if written.takes then note_kind(self, results[i], "number", written) end
-    local target = ast.node("index", { array = results[i], subscripts = {
-      ast.node("number", { value = self.base }, parsed) } }, parsed)
-    into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
-  end
-end
-
---- A number that a `return` of an inlined function gives.
-local function given_number(self, parsed, into)
-  if parsed.kind == "name" and inlining.array_of(self, parsed.name) then
-    self:fail(parsed, "'%s' is an array, and a local function returns numbers: let it store in a table that it is "
-      .. "given", parsed.name)
-  end
-  return self.resolver.value(self, parsed, into)
-end
-
---- Adds what a `return` gives to the locals that stand for the numbers of an inlined function.
-local function give_locals(self, parsed, into)
-  local results = self.results
-  local values = self.resolver.values(self, parsed.values, into, given_number)
-  jumps.check_count(self, parsed, #values, results.count)
-  for i, value in ipairs(taken(self, values, results.takes, parsed, into)) do
-    if results.is_single then
-      results[i] = self:add_local(into, "result", parsed, value, { is_argument = true })
-    else
-      local target = self:node("name", parsed, { variable = results[i] })
-      into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
-    end
-  end
-end
-
---- Adds what a `return` gives. How many numbers the function returns has to be known.
--- @tparam table self
--- @tparam table parsed the node `give`
--- @tparam {table,...} into statements
-function inlining.give(self, parsed, into)
-  local results, last = self.results, #parsed.values
-  if not results.count then note_count(self, results, last - 1 + self.resolver.count(self, parsed.values[last])) end
-  return (results.takes and give_locals or give_results)(self, parsed, into)
 end
 
 return inlining

@@ -3,18 +3,16 @@
 --- Gives every name its variable, so that names are unique and scopes are gone; puts functions in place of their calls
 -- (`inlining`); splits `local a, b` and `a, b = b, a`; dissolves `do`. The result is a new tree with nodes of its own
 -- (`tree.ast`), so one parsed function can be resolved again for another specialisation; ids are the same each time.
--- Here stands the function as a whole; `statements`, `declaring`, `assigning`, `evaluating`, `expressions`, `indexing`
--- and `calling` have its parts.
+-- This file has the function as a whole; its parts are in `statements`, `declaring`, `assigning`, `returning`,
+-- `evaluating`, `expressions`, `indexing` and `calling`, names in `names`.
 
 local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local calling = require "clcompute.loops.front.calling"
-local evaluating = require "clcompute.loops.front.evaluating"
 local expressions = require "clcompute.loops.front.expressions"
 local flags = require "clcompute.loops.front.flags"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
-local made_tables = require "clcompute.loops.front.made_tables"
 local names = require "clcompute.loops.front.names"
 local restrictions = require "clcompute.loops.front.restrictions"
 local statements = require "clcompute.loops.front.statements"
@@ -22,8 +20,7 @@ local statements = require "clcompute.loops.front.statements"
 local resolve = {}
 
 -- Functions that files call which those that have them require: an argument is an expression, and a call is one.
-local RESOLVER = { expression = expressions.resolve, list = calling.list, count = calling.count,
-  value = evaluating.value, values = evaluating.values, fill = made_tables.fill, block = statements.block }
+local RESOLVER = { expression = expressions.resolve, list = calling.list, block = statements.block }
 
 --- What the function returns, as far as it is known: an array of one element for each number, and the `kinds` of those
 -- that a `return` has given, "array" or "number".

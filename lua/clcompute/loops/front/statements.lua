@@ -10,14 +10,14 @@ local calling = require "clcompute.loops.front.calling"
 local declaring = require "clcompute.loops.front.declaring"
 local evaluating = require "clcompute.loops.front.evaluating"
 local expressions = require "clcompute.loops.front.expressions"
-local inlining = require "clcompute.loops.front.inlining"
 local missing = require "clcompute.loops.front.missing"
+local returning = require "clcompute.loops.front.returning"
 local swaps = require "clcompute.loops.front.swaps"
 
 local statements = {}
 
 local KINDS = { assign = assigning.one, assigns = assigning.several, define = declaring.lua_function,
-  give = inlining.give, ["local"] = declaring.locals } -- others follow
+  give = returning.give, ["local"] = declaring.locals } -- others follow
 
 -- --- blocks ------------------------------------------------------------------------------------
 
