@@ -302,11 +302,11 @@ end
 local function allowances(spec)
   local explain = require "clcompute.loops.explain"
   local lines, inexact = {}, explain.inexact(spec.tree)
-  local reorders, swaps = explain.shared_out(spec.plan)
+  local reorders, swaps, has_copies = explain.shared_out(spec.plan)
   if #inexact > 0 then
     lines[1] = table.concat(inexact, ", ") .. ": the last digits may differ, as OpenCL allows\n"
   end
-  if reorders then
+  if reorders or has_copies then
     lines[#lines + 1] = "sums and products that are shared out: the last digits may differ, as another order rounds "
       .. "otherwise\n"
   end

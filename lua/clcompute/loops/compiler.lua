@@ -215,9 +215,12 @@ local function recurrences(unit, job)
   analysis.recurrences.mark(unit.scop)
 end
 
+--- The order of integers is no matter, and copies are of few elements: a processor has them whatever `reduce` says.
 local function scattered_updates(unit, job)
-  if unit.given_up or job.options.reduce ~= "tree" or not job.target.is_wide then return end
-  analysis.scattered_updates.mark(unit.scop, job.target.has_long_atomics and 8 or 4)
+  local is_tree, is_wide = job.options.reduce == "tree", job.target.is_wide
+  if unit.given_up or is_wide and not is_tree then return end
+  analysis.scattered_updates.mark(unit.scop, { widest = is_wide and (job.target.has_long_atomics and 8 or 4) or nil,
+    has_copies = job.options.heuristics ~= "paper", takes_floats = is_tree })
 end
 
 local function wavefronts(unit, job)
@@ -292,7 +295,7 @@ local function bounds(unit)
   if not checks then
     for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
-      loop.recurrences = nil
+      loop.recurrences, loop.scattered = nil, nil
     end
   end
   for _, check in ipairs(checks or {}) do
@@ -363,6 +366,11 @@ local function tiling(unit, job)
       kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
     elseif kernel.behind then
       kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
+    elseif kernel.scattered then
+      local body = kernel.band[#kernel.band].body
+      kernel.body = job.target.is_wide and generation.tiling.of_pass(body, unit.scop, unit.real)
+        or generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
+      unit.has_groups = unit.has_groups or job.target.is_wide
     elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then

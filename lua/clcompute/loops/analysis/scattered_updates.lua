@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
---- Finds sums of integers in elements of which data say where they are: `h[k[i]] = h[k[i]] + e`. Such sums wrap, so
--- their order is no matter: a loop that is sequential for nothing else is parallel where each update is atomic.
+--- Finds sums in elements of which data say where they are: `h[k[i]] = h[k[i]] + e`. A loop that is sequential for
+-- nothing else can be shared out where the order of its sums does not matter: integers wrap, and floats may be put
+-- together in any order if the caller says so. Each update is atomic then, or each work-item has a copy of the array
+-- (`clcompute.loops.generation.private_sums`).
 
 local ast = require("clcompute.loops.tree").ast
 local dependences = require "clcompute.loops.analysis.dependences"
@@ -10,25 +12,33 @@ local walk = require("clcompute.loops.tree").walk
 
 local scattered_updates = {}
 
-local WIDTH = { int = 4, uint = 4, long = 8, ulong = 8 } -- of the elements that devices add to in one step
+-- --- updates ----------------------------------------------------------------------------------
 
---- The other side of a sum of which one side is an element; nil for other values.
-local function added(value, text)
-  if value.kind ~= "binary" or value.type ~= "int" then return nil end
-  local is_left = lua_text.expression(value.left) == text
-  if value.op == "+" and is_left then return value.right, value.left end
-  if value.op == "+" and lua_text.expression(value.right) == text then return value.left, value.right end
-  if value.op ~= "-" or not is_left then return nil end
-  return ast.node("unary", { op = "-", operand = value.right, type = "int" }, value), value.left
+--- The node in a sum that is an element, by its text, and has no minus before it; nil where there is none.
+local function occurrence_in(value, text, type)
+  if value.type ~= type then return nil end
+  if lua_text.expression(value) == text then return value end
+  if value.kind ~= "binary" or value.op ~= "+" and value.op ~= "-" then return nil end
+  local found = occurrence_in(value.left, text, type)
+  return found or value.op == "+" and occurrence_in(value.right, text, type) or nil
 end
 
---- What a statement adds where, or nil: the sum, and the two accesses as keys.
-local function update_of(node, widest)
+--- How often an expression mentions an array; a node that stands in it twice counts twice.
+local function mentions_of(array, expression)
+  local count = 0
+  walk.node(expression, function(part)
+    if part.array == array then count = count + 1 end
+  end)
+  return count
+end
+
+--- What a statement adds to, or nil: its array, and the two accesses as keys.
+local function update_of(node)
   local target = node.kind == "assign" and node.target
-  if not target or not target.checked or (WIDTH[target.array.element] or widest + 1) > widest then return nil end
-  local sum, read = added(node.value, lua_text.expression(target))
-  if not sum or walk.find({ sum }, function(part) return part.array == target.array end) then return nil end
-  return { node = node, sum = sum, array = target.array, own = { [target] = true, [read] = true } }
+  if not target or not target.checked then return nil end
+  local read = occurrence_in(node.value, lua_text.expression(target), target.type)
+  if not read or mentions_of(target.array, node.value) > 1 then return nil end
+  return { node = node, array = target.array, own = { [target] = true, [read] = true } }
 end
 
 local function is_within(statement, loop)
@@ -39,10 +49,10 @@ local function is_within(statement, loop)
 end
 
 --- The updates in a loop, and their accesses as keys; no array that is touched by something else in it.
-local function updates_in(scop, loop, widest)
+local function updates_in(scop, loop)
   local list, own, is_shared = {}, {}, {}
   for _, statement in ipairs(scop.statements) do
-    local update = is_within(statement, loop) and update_of(statement.node, widest)
+    local update = is_within(statement, loop) and update_of(statement.node)
     if update then
       list[#list + 1] = update
       for node in pairs(update.own) do own[node] = true end
@@ -59,18 +69,72 @@ local function updates_in(scop, loop, widest)
   return list, own
 end
 
---- Calls loops parallel that are sequential for such updates alone; these get `atomic`, what is added in one step.
--- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`
--- @tparam integer widest bytes that the device adds to in one step
-function scattered_updates.mark(scop, widest)
+-- --- how ----------------------------------------------------------------------------------------
+
+local WIDTH = { int = 4, uint = 4, long = 8, ulong = 8 } -- of the elements that devices add to in one step
+
+--- The other side of a sum of integers of which one side is an element; nil for other values.
+local function added(value, text)
+  local is_left = lua_text.expression(value.left) == text
+  if value.op == "+" and is_left then return value.right end
+  if value.op == "+" and lua_text.expression(value.right) == text then return value.left end
+  if not is_left then return nil end
+  return ast.node("unary", { op = "-", operand = value.right, type = "int" }, value)
+end
+
+--- What updates add, by statement; nil where a device does not add one of them in one step.
+local function atomics_of(list, widest)
+  local sums = {}
+  for _, update in ipairs(list) do
+    local node, width = update.node, WIDTH[update.array.element]
+    local is_narrow = node.target.type == "int" and width and width <= widest
+    local sum = is_narrow and node.value.kind == "binary" and added(node.value, lua_text.expression(node.target))
+    if not sum then return nil end
+    sums[node] = sum
+  end
+  return sums
+end
+
+--- The statements of updates, or nil where one of them must keep its order.
+local function statements_of(list, takes_floats)
+  local nodes = {}
+  for i, update in ipairs(list) do
+    if update.node.target.type ~= "int" and not takes_floats then return nil end
+    nodes[i] = update.node
+  end
+  return nodes
+end
+
+--- Whether a loop is in one whose work-items have copies.
+local function is_in_scattered(loop)
+  for _, around in ipairs(loop.variable.loops) do
+    if around.scattered then return true end
+  end
+  return false
+end
+
+local function mark_loop(scop, loop, how)
+  local list, own = updates_in(scop, loop)
+  if #list == 0 then return end
+  local sums = how.widest and not is_in_scattered(loop) and atomics_of(list, how.widest)
+  local nodes = not sums and how.has_copies and statements_of(list, how.takes_floats)
+  if not sums and not nodes or dependences.is_carried(scop, loop, own) then return end
+  if nodes then
+    loop.scattered = nodes
+    return
+  end
+  loop.parallel = true
+  for node, sum in pairs(sums) do node.atomic = sum end
+end
+
+--- Looks at loops that are sequential for such updates alone. They are called parallel where the device adds in one
+-- step: the updates get `atomic`, what is added. Others get `scattered`, their updates.
+-- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel` and `reductions`
+-- @tparam table how `widest`: bytes that the device adds to in one step, if that is to be; `has_copies`: whether
+-- work-items may have copies; `takes_floats`: whether copies may be of floats
+function scattered_updates.mark(scop, how)
   for _, loop in ipairs(scop.loops) do
-    if not loop.parallel and not loop.irregular then
-      local list, own = updates_in(scop, loop, widest)
-      if #list > 0 and not dependences.is_carried(scop, loop, own) then
-        loop.parallel = true
-        for _, update in ipairs(list) do update.node.atomic = update.sum end
-      end
-    end
+    if not loop.parallel and not loop.reductions and not loop.irregular then mark_loop(scop, loop, how) end
   end
 end
 

@@ -36,10 +36,21 @@ local function is_rounding(tree)
   end) ~= nil
 end
 
+--- Whether work-items of a plan sum floats in copies of arrays.
+local function has_float_copies(plan)
+  for _, kernel in ipairs(plan.kernels) do
+    for _, array in ipairs(kernel.scattered and kernel.scattered.arrays or {}) do
+      if array.element == "float" or array.element == "double" then return true end
+    end
+  end
+  return false
+end
+
 --- Whether a plan shares out sums or products of floats, and minima or maxima of them, whose results may not be Lua's.
 -- @tparam table plan of `clcompute.loops.generation.partition`
 -- @treturn boolean sums or products
 -- @treturn boolean minima or maxima
+-- @treturn boolean sums in copies of arrays
 function arithmetic.shared_out(plan)
   local reorders, swaps = false, false
   for _, kernel in ipairs(plan.kernels) do
@@ -49,12 +60,16 @@ function arithmetic.shared_out(plan)
       swaps = swaps or accumulator.type == "float" and is_extreme
     end
   end
-  return reorders, swaps
+  return reorders, swaps, has_float_copies(plan)
 end
 
 --- What of the arithmetic is not as in Lua because reductions are shared out.
 local function explain_reductions(plan, lines)
-  local reorders, swaps = arithmetic.shared_out(plan)
+  local reorders, swaps, has_copies = arithmetic.shared_out(plan)
+  if has_copies then
+    add(lines, "  sums in copies of arrays are put together in another order than Lua's, that of the copies:")
+    add(lines, "  the same at every call of a size on a device, within the bounds of rounding that Lua's order has")
+  end
   if reorders then
     add(lines, "  sums and products that are shared out are put together in another order than Lua's, and rounded to "
       .. "an array's type once, at the end:")

@@ -53,6 +53,10 @@ local function explain_loop(spec, node, role, lines)
     return add(lines, "  %-20s parallel%s%s -> %s", place, node.is_turned and ", within a column" or "",
       node.obstacle and ", but no kernel: " .. node.obstacle or "", role)
   end
+  if node.scattered then
+    return add(lines, "  %-20s %s%s -> %s", place, plan_words.scattered(spec.scop, node.scattered),
+      node.obstacle and ", but no kernel: " .. node.obstacle or "", role)
+  end
   if node.reductions then
     return add(lines, "  %-20s reduction: %s; %s", place, loop_reductions.describe(spec.scop, node.reductions),
       node.obstacle and "no kernel: " .. node.obstacle or PLACES[node.place]

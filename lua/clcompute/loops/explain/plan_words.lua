@@ -2,6 +2,7 @@
 
 --- A plan in words: what each loop becomes, and what runs where.
 
+local dependences = require("clcompute.loops.analysis").dependences
 local local_slices = require("clcompute.loops.generation").local_slices
 local ordered_sums = require("clcompute.loops.generation").ordered_sums
 local plans = require("clcompute.loops.tree").plan
@@ -29,6 +30,15 @@ local function name_jams(tiles, list)
       end
     end
   end
+end
+
+--- Sums in elements of which data say where they are, in words.
+function plan_words.scattered(scop, updates)
+  local texts = {}
+  for i, node in ipairs(updates) do
+    texts[i] = ("%s (line %d)"):format(dependences.source_of(scop, node.target), node.line)
+  end
+  return "sums where data say: " .. table.concat(texts, ", ")
 end
 
 local function name_pipeline(order, list)
@@ -70,7 +80,7 @@ local NAMED = {
     if part.tiles then return name_tiles(part.tiles, list) end
     if part.wavefront then list[part.wavefront.follower] = "follows from the wavefront" end
     for _, node in ipairs(part.band) do
-      list[node] = part.accumulators and "shared out to work-items"
+      list[node] = (part.accumulators or part.scattered) and "shared out to work-items"
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)
     end
     for _, node in ipairs(part.grouped and part.grouped.loops or {}) do
@@ -175,6 +185,10 @@ local function way_of(kernel)
   end
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
+  if kernel.scattered then
+    return ("work-items share (%s), sums in copies of %s"):format(range_of(kernel),
+      names_of(kernel.scattered.arrays))
+  end
   if kernel.wavefront then
     return ("in wavefronts %s, work-items (%s)"):format(wavefronts.sum(kernel.wavefront), range_of(kernel))
   end

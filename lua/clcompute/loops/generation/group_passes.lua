@@ -144,7 +144,7 @@ local HEAD = [[
 --- What stands before kernels whose work-items share something; none where there are none.
 function group_passes.head(nests, rounds)
   for _, nest in ipairs(nests) do
-    if nest.grouped or nest.is_shared then return HEAD end
+    if nest.grouped or nest.is_shared or nest.scattered then return HEAD end
   end
   return #rounds > 0 and HEAD or ""
 end

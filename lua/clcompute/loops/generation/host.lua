@@ -97,7 +97,7 @@ end
 -- @tparam function memory the buffer of an array
 -- @tparam function blank makes the table of an array, whatever its values
 function host.compile(text, memory, blank)
-  local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
+  local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs, unpack = table.unpack }
   for name, store in pairs(launches.environment) do environment[name] = store end
   local chunk, message = lua_text.load(text, "loops", environment)
   if not chunk then return nil, message end

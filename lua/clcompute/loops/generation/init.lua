@@ -13,6 +13,7 @@ return {
   ordered_sums = require "clcompute.loops.generation.ordered_sums",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
+  private_sums = require "clcompute.loops.generation.private_sums",
   round_kernels = require "clcompute.loops.generation.round_kernels",
   sharing = require "clcompute.loops.generation.sharing",
   skewing = require "clcompute.loops.generation.skewing",

@@ -13,6 +13,7 @@ local lua_text = require("clcompute.loops.tree").lua_text
 local pairing = require "clcompute.loops.generation.pairing"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
+local private_sums = require "clcompute.loops.generation.private_sums"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
@@ -75,10 +76,11 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count", of those in wavefronts "front", whose groups wait "progress", that may fail
--- "faults"), `id` and what the kind needs.
+-- reduce also "parts" and "count", of those that sum in copies "copies", of those in wavefronts "front", whose groups
+-- wait "progress", that may fail "faults"), `id` and what the kind needs.
 function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
+  for _, row in ipairs(private_sums.parameters(nest)) do rows[#rows + 1] = row end
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
   end
@@ -98,7 +100,7 @@ function kernel_text.parameters(nest)
   end
   if nest.is_shared and not nest.in_group then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
-  for _, node in ipairs(nest.band) do
+  for _, node in ipairs(nest.scattered and {} or nest.band) do
     local place = nest.mapping[node]
     if place.shared then
       rows[#rows + 1] = plan.part("place", { id = node.variable.id .. "_base" })
@@ -120,6 +122,7 @@ local function declaration(row, context, has_meetings)
   if row.kind == "faults" then
     return ("global %slong *restrict %s"):format(row.id == "before" and "const " or "", row.id)
   end
+  if row.kind == "copies" then return ("global %s *restrict %s"):format(row.variable.element, row.id) end
   if row.kind == "progress" then return "volatile global int *restrict progress" end
   if row.kind == "parts" then
     return ("global %s *restrict %s"):format(c_statements.type(row.accumulator.type, context), row.id)
@@ -204,6 +207,11 @@ local function kernel_of(nest, name, context, print, has_meetings)
 end
 
 local function print_kernels(nest, context, texts)
+  if nest.scattered then
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, private_sums.print)
+    texts[#texts + 1] = kernel_of(nest, nest.name .. "_result", context, private_sums.print_result)
+    return
+  end
   if not nest.accumulators then
     local print = nest.behind and pipelining.print or nest.tiles and tile_kernels.print or print_items
     texts[#texts + 1] = kernel_of(nest, nest.name, context, print, nest.in_group)

@@ -5,6 +5,7 @@
 local ast = require("clcompute.loops.tree").ast
 local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
+local private_sums = require "clcompute.loops.generation.private_sums"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = ast.size
 local walk = require("clcompute.loops.tree").walk
@@ -219,6 +220,7 @@ local function argument(row)
   if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
   if row.kind == "faults" then return "kernels." .. row.id end
   if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
+  if row.kind == "copies" then return ("sums.copies[%d]"):format(row.number) end
   if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
   return row.id
 end
@@ -301,6 +303,22 @@ local function print_reduction(kernel, sizes, output)
   end
 end
 
+--- The launches of a nest that sums in copies of arrays.
+local function print_scattered(kernel, _, output)
+  local names, sizes, counts = private_sums.names(kernel), {}, {}
+  for i, array in ipairs(kernel.scattered.arrays) do sizes[i] = ("%s_array.count"):format(array.id) end
+  for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
+  add(output, "local sums = kernels[%d]", kernel.index)
+  add(output, "local %s = %s", table.concat(names.counts, ", "), table.concat(sizes, ", "))
+  add(output, "local range, result, chunks = sums:share({ %s }, { %s })", table.concat(counts, ", "),
+    table.concat(names.counts, ", "))
+  add(output, "local %s = unpack(sums.distances)", table.concat(names.distances, ", "))
+  add(output, "local %s = unpack(sums.parts)", table.concat(names.parts, ", "))
+  launches.launch("sums.kernel", "range", kernel, output)
+  launches.launch("sums.result", "result", kernel, output)
+  add(output, "counters.launches = counters.launches + 2")
+end
+
 --- The launch of a nest in tiles, dimension 0 being that of the innermost loop.
 local function print_blocks(kernel, sizes, output)
   add(output, "local blocks = kernels[%d]", kernel.index)
@@ -327,8 +345,9 @@ local function print_launch(kernel, output)
   for _, variable in ipairs(list) do
     launches.validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks
-    or kernel.wavefront and print_fronts or kernel.is_shared and print_shared or print_items
+  local print = kernel.accumulators and print_reduction or kernel.scattered and print_scattered
+    or kernel.tiles and print_blocks or kernel.wavefront and print_fronts or kernel.is_shared and print_shared
+    or print_items
   print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

@@ -8,6 +8,7 @@
 local ast = require("clcompute.loops.tree").ast
 local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
+local private_sums = require "clcompute.loops.generation.private_sums"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local sharing = require "clcompute.loops.generation.sharing"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
@@ -42,6 +43,7 @@ end
 local function belongs(node, first)
   if node.kind ~= "for" or node.irregular then return false end
   if node.parallel then return true end
+  if first.scattered then return node.scattered ~= nil end
   return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
 end
 
@@ -158,7 +160,7 @@ local function add_mapping(kernel)
   elseif kernel.behind then
     kernel.band = { kernel.node, kernel.node.body[1] }
     kernel.counts = trip_counts.counts(kernel.band)
-  elseif kernel.node.parallel or kernel.accumulators then
+  elseif kernel.node.parallel or kernel.accumulators or kernel.scattered then
     kernel.band, kernel.counts = band_of(kernel.node)
   else
     kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }
@@ -262,7 +264,7 @@ end
 local function has_kernel(nodes)
   return walk.find(nodes, function(node)
     return node.kind == "for" and not node.irregular
-      and (node.parallel or node.reductions or node.wavefront or node.behind)
+      and (node.parallel or node.reductions or node.scattered or node.wavefront or node.behind)
   end) ~= nil
 end
 
@@ -273,7 +275,7 @@ local function new_kernel(node, uses, checked, special, state)
   local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
     writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
     wavefront = special.wavefront, behind = special.behind, is_task = special.is_task, is_shared = special.is_shared,
-    instead = special.instead,
+    instead = special.instead, scattered = special.scattered,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
@@ -325,13 +327,15 @@ end
 
 --- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
 local function build_kernel(node, state)
-  if node.irregular or not node.parallel and not reduces(node) then return nil end
-  local accumulators = not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
+  if node.irregular or not (node.parallel or node.scattered or reduces(node)) then return nil end
+  local accumulators = node.reductions and not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
   local uses, checked = walk.uses { node }, {}
   uses.scalars = without_accumulators(uses.scalars, accumulators)
   uses.assigned = without_accumulators(uses.assigned, accumulators)
   node.obstacle = obstacle(node, uses, checked) or mixture(accumulators, state)
-  return not node.obstacle and new_kernel(node, uses, checked, { accumulators = accumulators }, state) or nil
+  local scattered = node.scattered and not node.parallel and private_sums.of(node) or nil
+  return not node.obstacle
+    and new_kernel(node, uses, checked, { accumulators = accumulators, scattered = scattered }, state) or nil
 end
 
 --- A loop that has none in it that is parallel, in wavefronts.
@@ -367,9 +371,10 @@ end
 -- may be too small for a launch each: then a call chooses between one work-item for all of it and the nests
 -- (`instead`).
 
---- Whether a part goes through arrays in one work-item or on the host, or holds what does.
+--- Whether a part goes through arrays in one work-item or on the host, or does so where copies do not pay, or holds
+-- what does.
 local function is_sequential(part)
-  if part.is_task or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
+  if part.is_task or part.scattered or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
   if part.kind == "if" and #part.reads > 0 then return true end
   for _, body in ipairs(plans.bodies(part)) do
     for _, inner in ipairs(body) do

@@ -10,6 +10,7 @@
 local bounds = require("clcompute.loops.tree").loop_bounds
 local lua_text = require("clcompute.loops.tree").lua_text
 local plans = require("clcompute.loops.tree").plan
+local private_sums = require "clcompute.loops.generation.private_sums"
 local size_of = require("clcompute.loops.tree").ast.size
 local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
@@ -122,10 +123,41 @@ end
 
 --- How many launches a run of a nest has.
 local function launches_of(kernel)
-  return kernel.wavefront and wavefronts.count(kernel.wavefront) or kernel.has_result and "2" or "1"
+  if kernel.wavefront then return wavefronts.count(kernel.wavefront) end
+  return (kernel.has_result or kernel.scattered) and "2" or "1"
 end
 
 local items_of
+
+--- How many elements the arrays have that a nest has copies of.
+local function elements_of(kernel)
+  local texts = {}
+  for i, array in ipairs(kernel.scattered.arrays) do
+    local sizes = {}
+    for d = 1, array.pitches and 1 or array.rank do sizes[d] = size_of(array, array.pitches and 0 or d) end
+    texts[i] = table.concat(sizes, " * ")
+  end
+  return table.concat(texts, " + ")
+end
+
+local function passes_of(kernel)
+  local counts = {}
+  for i, node in ipairs(kernel.band) do counts[i] = ("max(%s_count, 0)"):format(node.variable.id) end
+  return table.concat(counts, " * ")
+end
+
+-- Of a statement, what an element of a copy takes, as many are side by side; so many copies there are on a processor
+-- of two cores; and so many work-items a core has one after the other in `runtime/costs`.
+local COPIED, MOST_CHUNKS, GRAIN = 0.5, 16, 64
+
+--- The passes of chunks that have copies are work-items, as many as there are chunks: on a processor each is a grain of
+-- those. Copies are work, too.
+local function print_chunks(part, output)
+  add(output, "local elements = %s", elements_of(part))
+  add(output, "local chunks = min(chunks(%s, elements, wide), wide and math.huge or %d)", passes_of(part), MOST_CHUNKS)
+  add(output, "numbers.work[%d] = numbers.work[%d] + chunks * elements * %g", part.index, part.index, COPIED)
+  add(output, "numbers.items[%d] = chunks * (wide and 1 or %d)", part.index, GRAIN)
+end
 
 local MEETING = 0.2 -- of a launch, a barrier of a group: as `meeting` beside `launch` in `runtime/costs`
 
@@ -218,6 +250,7 @@ local PARTS = {
     add(output, "numbers.operations[%d] = %s * (%s)", part.index, times, operations)
     add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or has_vectors(part.tiles))
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
+    if part.scattered then print_chunks(part, output) end
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
     if output.task then add(output, "numbers.passes[%d] = numbers.passes[%d] + %s", output.task, output.task, times) end
@@ -289,7 +322,7 @@ function work_estimate.compile(plan, names)
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")
-  local environment = { max = math.max, min = math.min, math = math }
+  local environment = { max = math.max, min = math.min, math = math, chunks = private_sums.chunks }
   local chunk, message = lua_text.load(table.concat(output, "\n"), "estimate", environment)
   if not chunk then return nil, message end
   return chunk(output.nodes, iterations)

@@ -234,6 +234,7 @@ local function build(spec, device, name, is_small)
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device, spec.row)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
+      or nest.scattered and launchers.scattered(nest, program, device, spec.row)
       or nest.tiles and launchers.blocks(nest, program, device)
       or nest.grouped and launchers.grouped(nest, program, device, spec.row)
       or program:kernel(nest.name)

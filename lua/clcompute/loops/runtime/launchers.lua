@@ -3,6 +3,8 @@
 --- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
 -- a round has.
 
+local ast = require("clcompute.loops.tree").ast
+local private_sums = require("clcompute.loops.generation").private_sums
 local walk = require("clcompute.loops.tree").walk
 
 local launchers = {}
@@ -339,6 +341,91 @@ end
 -- @treturn {number,...}
 function Reduction:found(number, count)
   return self.parts[number]:view(1, count):read()
+end
+
+-- --- nests that sum in copies of arrays ------------------------------------------------------
+--
+-- Sums in elements of which data say where they are. How many chunks of passes there are, each with copies of its own,
+-- depends on the device, the passes and the sizes of arrays alone, so results are the same at every call.
+
+local Scattered = {}
+Scattered.__index = Scattered
+
+local MOST_BYTES, MOST_OF_MEMORY = 1 << 28, 1 / 16 -- of all copies, in bytes and of a device's memory
+local APART = 128 -- bytes: two chunks share no line of a cache
+local TOGETHER = 32 -- work-items that a GPU starts at once
+local MOST_SLICES = 16 -- of copies, where a group's columns are neighbours
+local LEAST_RUN = 1024 -- elements that a processor's work-item adds up
+
+--- A nest on a device.
+-- @tparam table nest with `scattered`
+-- @tparam Program program with its kernels
+-- @tparam Device device
+-- @tparam table row numbers of `clcompute.tuning.known`
+-- @treturn table `kernel`; `result`, the second one; and the method `share`
+function launchers.scattered(nest, program, device, row)
+  local is_wide, result = row.kernel == "items", program:kernel(nest.name .. "_result")
+  local bytes = {}
+  for i, array in ipairs(nest.scattered.arrays) do bytes[i] = ast.bytes(array.element) end
+  return setmetatable({ kernel = program:kernel(nest.name), result = result, is_wide = is_wide, device = device,
+    arrays = nest.scattered.arrays, bytes = bytes, units = device.compute_units, copies = {}, room = {},
+    most = is_wide and RESIDENT // 2 * device.compute_units or row.blocks * device.compute_units,
+    most_bytes = math.min(MOST_BYTES, device.global_memory * MOST_OF_MEMORY // 1 | 0),
+    items = device.type == "cpu" and 1 or result:info().group_size }, Scattered)
+end
+
+--- How far it is from one copy to the next, by array, in elements; also the bytes of all arrays.
+local function distances_of(self, sizes)
+  local distances, bytes = {}, 0
+  for i, size in ipairs(sizes) do
+    distances[i] = round_up(math.max(size, 1), APART // self.bytes[i])
+    bytes = bytes + distances[i] * self.bytes[i]
+  end
+  return distances, bytes
+end
+
+--- Makes room for copies, which stays for later calls.
+local function make_room(self, chunks)
+  for i, array in ipairs(self.arrays) do
+    local count = chunks * self.distances[i]
+    if (self.room[i] or 0) < count then
+      self.copies[i], self.room[i] = self.device:empty(array.element, count), count
+    end
+  end
+end
+
+--- The range of the kernel that adds the copies up. On a GPU few elements have a group each, whose work-items share the
+-- copies.
+local function range_of_result(self, elements, chunks)
+  if not self.is_wide then
+    return { global = { math.max(math.min(elements // LEAST_RUN, self.units), 1) }, group = { 1 } }
+  end
+  local columns = math.min(elements * self.items > self.most and TOGETHER or 1, self.items)
+  local slices = power_of_2(math.min(self.items // columns, columns > 1 and MOST_SLICES or MOST_LANES, chunks))
+  return { global = { round_up(math.max(elements, 1), columns), slices }, group = { columns, slices } }
+end
+
+--- Shares passes out: the outer loops first.
+-- @tparam {integer,...} counts passes of each loop, the outermost first, all above 0
+-- @tparam {integer,...} sizes elements of each array
+-- @treturn table the range of the launch
+-- @treturn table that of the second one
+-- @treturn integer how many chunks there are; `parts` has the parts of each loop, `distances` those of copies
+function Scattered:share(counts, sizes)
+  local distances, bytes = distances_of(self, sizes)
+  local passes, elements, largest = 1, 0, 0
+  for _, count in ipairs(counts) do passes = passes * count end
+  for _, size in ipairs(sizes) do elements, largest = elements + size, math.max(largest, size) end
+  local left = math.min(private_sums.chunks(passes, elements, self.is_wide), self.most, self.most_bytes // bytes)
+  local chunks = 1
+  self.parts, self.distances = {}, distances
+  for i, count in ipairs(counts) do
+    self.parts[i] = math.max(math.min(count, left), 1)
+    left, chunks = left // self.parts[i], chunks * self.parts[i]
+  end
+  make_room(self, chunks)
+  local group = self.is_wide and self.items > 1 and TOGETHER or 1
+  return { global = { round_up(chunks, group) }, group = { group } }, range_of_result(self, largest, chunks), chunks
 end
 
 -- --- loops in rounds -----------------------------------------------------------------------

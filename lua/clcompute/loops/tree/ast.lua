@@ -140,6 +140,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_short", "boolean?", "lockstep", "has fewer passes than go side by side" },
     { "is_turned", "boolean?", "triangles", "from a loop over rows to one within a column" },
     { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
+    { "scattered", "list?", "scattered_updates", "sums in elements where data say, which alone do: the assignments" },
     { "recurrences", "list?", "recurrences", "`x = f(x, e)`, which alone keep it from being parallel" },
     { "wavefront", "table?", "wavefronts", "{ loops, coefficients, follower } of an outermost loop" },
     { "is_common", "boolean?", "sharing", "all groups go through it, and must not look at elements there" },

@@ -46,6 +46,7 @@ local PARTS = record.family("part of a plan", {
     { "instead", "nodes?", "partition", "of a task: the plan of a run that does without; nil: its statements in Lua" },
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
+    { "scattered", "node?", "partition", "of a nest whose sums are put together in copies of arrays" },
     { "wavefront", "node?", "partition", "if it goes in such" },
     { "behind", "integer?", "partition", "if its rows overlap: how many passes each is behind the one before" },
     { "band", "refs?", "partition", "the loops of the range, outermost first" },
@@ -105,6 +106,8 @@ local PARTS = record.family("part of a plan", {
     { "result", "ref", "partition", "x and the variable, put together" },
     { "found", "ref", "partition", "x and a variable `found`, put together" },
   },
+  -- Sums in elements of which data say where they are: each work-item has copies of these arrays.
+  scattered = { { "arrays", "refs", "partition" } },
   -- Several passes of a loop on the host in two launches.
   round = {
     { "index", "integer", "round_kernels", "in `rounds`" }, { "name", "string", "round_kernels" },
@@ -134,6 +137,8 @@ local PARTS = record.family("part of a plan", {
   parts = { { "id", "string", "parameters" }, { "accumulator", "ref", "parameters" },
     { "number", "integer", "parameters", "of the accumulator" } },
   count = { { "id", "string", "parameters" } }, -- how many parts the groups left
+  copies = { { "id", "string", "parameters" }, { "variable", "ref", "parameters", "of what" },
+    { "number", "integer", "parameters", "among the arrays of a nest" } },
 })
 
 --- A part of a plan, or what hangs on one.
