@@ -64,29 +64,29 @@ local NO_SUMS = {
 local function pick(list) return list[math.random(#list)] end
 
 --- A place of an array for `i` and `m`, which its extent holds.
-local function place(loops)
+local function place(around)
   local keys = { "k[i]", "l[i] + 1", "(k[i] + l[i]) % 5 + 1", "i % 5 + 1", "k[n + 1 - i]" }
   local array = pick { "h", "c", "t" }
   if array ~= "t" then return ("%s[%s]"):format(array, pick(keys)) end
-  return ("t[%s][%s]"):format(pick(keys), pick { "l[i]", "l[i]", loops[2] or "l[i] // 2 + 1" })
+  return ("t[%s][%s]"):format(pick(keys), pick { "l[i]", "l[i]", around[2] or "l[i] // 2 + 1" })
 end
 
-local function update(loops)
-  local x = place(loops)
+local function update(around)
+  local x = place(around)
   local e = x:find "^c" and pick { "1", "i", "k[i] * l[i]", "(i - 3)" } or pick { "x[i]", "0.5", "x[i] * 0.25", "x[1]" }
   return pick({ "%s = %s + %s", "%s = %s - %s", "%s = %s + %s - 1" }):format(x, x, e)
 end
 
-local function block(loops, depth)
+local function block(around, depth)
   local parts = {}
   for i = 1, math.random(2) do
     local way = depth > 0 and math.random(6) or 6
     if way == 1 then
-      parts[i] = ("if x[i] > 0.0 then %s else %s end"):format(block(loops, 0), block(loops, 0))
+      parts[i] = ("if x[i] > 0.0 then %s else %s end"):format(block(around, 0), block(around, 0))
     elseif way == 2 then
       parts[i] = ("for m = 1, %s do %s end"):format(pick { "4", "l[i]", "1" }, block({ "i", "m" }, 0))
     else
-      parts[i] = update(loops)
+      parts[i] = update(around)
     end
   end
   return table.concat(parts, "; ")
@@ -153,7 +153,8 @@ helper.describe_each("a sum where data say", function(device)
         if not is_few or i == 3 or i == 7 then
           local compiled = compile(text, { target = target })
           chunks = 0
-          for _, n in ipairs(is_few and { SIZE } or { 0, 1, 33, SIZE }) do check(compiled, text, values_of(n, eighth)) end
+          local sizes = is_few and { SIZE } or { 0, 1, 33, SIZE }
+          for _, n in ipairs(sizes) do check(compiled, text, values_of(n, eighth)) end
           assert(chunks > 1, text)
         end
       end
@@ -226,9 +227,11 @@ helper.describe_each("a sum where data say", function(device)
       check(compiled, text, values_of(33, eighth))
       assert.not_matches("sums in copies", compiled:explain(), text)
     end
-    for options, is_kept in pairs { [{ reduce = "sequential" }] = true, [{ heuristics = "paper" }] = true, [{}] = false } do
-      options.force, options.target = false, "cpu"
-      assert.equal(is_kept, not compile(SUMS[1], options):explain():find "sums in copies of h")
+    for _, target in ipairs { "cpu", "gpu" } do
+      for _, options in ipairs { { reduce = "sequential" }, { heuristics = "paper" } } do
+        options.target = target
+        assert.not_matches("sums in copies", compile(SUMS[1], options):explain())
+      end
     end
   end)
 
@@ -258,8 +261,9 @@ helper.describe_each("a sum where data say", function(device)
     assert.matches("sums where data say: h%[k%[i%]%] %-> a loop of one work%-item, or shared out", explained)
     assert.matches("sums in copies of arrays are put together in another order", explained)
     for _, on_device in ipairs { { true, false }, { false, true }, { true, true } } do
-      local values, got = values_of(SIZE, eighth), nil
-      got, chunks = copies.of(values), 0
+      local values = values_of(SIZE, eighth)
+      local got = copies.of(values)
+      chunks = 0
       load("return " .. SUMS[1])()(table.unpack(values))
       assert(helper.call_with(on_device, compiled, table.unpack(got)))
       assert(copies.are_equal(values, got))
