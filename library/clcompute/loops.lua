@@ -19,7 +19,7 @@ local Compiled = {}
 ---@field mode? "exact"|"fast" "exact" unless given: in double, as Lua computes; only the last digits of exp, log, sin, cos, tan, asin, acos, atan and ^ may differ. "fast": in the arrays' own types
 ---@field heuristics? "model"|"paper"|"none" "model" unless given: a nest runs on the device where its estimated time is shorter. "none": each parallel nest. "paper": the rule of Belevantsev, Kravets & Monakov 2012
 ---@field force? boolean true: each parallel nest on the device, at once; false: none; stronger than `heuristics`
----@field reduce? "sequential"|"tree" "sequential" unless given: sums in Lua's order. "tree": a loop that is sequential only for sums, products, minima or maxima is shared out, on processors where no loop around is parallel; floats are then rounded otherwise, the same at every call on a device
+---@field reduce? "sequential"|"tree" "sequential" unless given: sums in Lua's order. "tree": a loop that is sequential only for sums, products, minima or maxima, or for sums in elements of which data say where they are, is shared out, on processors where no loop around is parallel; floats are then rounded otherwise, the same at every call on a device
 ---@field target? "cpu"|"gpu" the kind of device that kernels are shaped for: "cpu", whose work-items go through tiles, or "gpu", whose work-items are many; what the device is unless given
 ---@field tiles? table numbers in place of the device's own in `clcompute.tuning.known`: { rows = 4, columns = 2, lane = 256 }; `clcompute tune loops` finds better ones
 ---@field device? clcompute.Device where nests run: the buffers' device, or the best, unless given
