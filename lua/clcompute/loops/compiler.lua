@@ -215,10 +215,10 @@ local function recurrences(unit, job)
   analysis.recurrences.mark(unit.scop)
 end
 
---- The order of integers is no matter, and copies are of few elements: a processor has them whatever `reduce` says.
+--- The order of integers is no matter, whatever `reduce` says.
 local function scattered_updates(unit, job)
   local is_tree, is_wide = job.options.reduce == "tree", job.target.is_wide
-  if unit.given_up or is_wide and not is_tree then return end
+  if unit.given_up or job.options.heuristics == "paper" and not is_tree then return end
   analysis.scattered_updates.mark(unit.scop, { widest = is_wide and (job.target.has_long_atomics and 8 or 4) or nil,
     has_copies = job.options.heuristics ~= "paper", takes_floats = is_tree })
 end

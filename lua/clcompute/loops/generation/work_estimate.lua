@@ -154,9 +154,9 @@ local COPIED, MOST_CHUNKS, GRAIN = 0.5, 16, 64
 -- those. Copies are work, too.
 local function print_chunks(part, output)
   add(output, "local elements = %s", elements_of(part))
-  add(output, "local chunks = min(chunks(%s, elements, wide), wide and math.huge or %d)", passes_of(part), MOST_CHUNKS)
-  add(output, "numbers.work[%d] = numbers.work[%d] + chunks * elements * %g", part.index, part.index, COPIED)
-  add(output, "numbers.items[%d] = chunks * (wide and 1 or %d)", part.index, GRAIN)
+  add(output, "local copies = min(chunks(%s, elements, wide), wide and math.huge or %d)", passes_of(part), MOST_CHUNKS)
+  add(output, "numbers.work[%d] = numbers.work[%d] + copies * elements * %g", part.index, part.index, COPIED)
+  add(output, "numbers.items[%d] = copies * (wide and 1 or %d)", part.index, GRAIN)
 end
 
 local MEETING = 0.2 -- of a launch, a barrier of a group: as `meeting` beside `launch` in `runtime/costs`
