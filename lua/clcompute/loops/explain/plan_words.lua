@@ -2,9 +2,9 @@
 
 --- A plan in words: what each loop becomes, and what runs where.
 
+local chains = require("clcompute.loops.generation").chains
 local dependences = require("clcompute.loops.analysis").dependences
 local local_slices = require("clcompute.loops.generation").local_slices
-local ordered_sums = require("clcompute.loops.generation").ordered_sums
 local plans = require("clcompute.loops.tree").plan
 local sharing = require("clcompute.loops.generation").sharing
 local walk = require("clcompute.loops.tree").walk
@@ -85,7 +85,7 @@ local NAMED = {
     end
     for _, node in ipairs(part.grouped and part.grouped.loops or {}) do
       list[node] = "a loop inside a work-item, or shared by those of a group"
-        .. (ordered_sums.are_in(node) and ", its sums in Lua's order" or "")
+        .. (chains.are_in(node) and ", its sums in Lua's order" or "")
     end
   end,
   loop = function(part, list)

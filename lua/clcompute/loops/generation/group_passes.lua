@@ -15,6 +15,7 @@
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local chains = require "clcompute.loops.generation.chains"
 local faults = require "clcompute.loops.generation.faults"
 local group_loops = require "clcompute.loops.generation.group_loops"
 local ordered_sums = require "clcompute.loops.generation.ordered_sums"
@@ -109,7 +110,7 @@ function group_passes.of(kernel)
   local loops, neighbours = shared_loops(band[#band].body), neighbours_of(kernel)
   local counts = loops and neighbours and counts_of(band, loops)
   if not counts then return nil end
-  local room = ordered_sums.room(loops, band)
+  local room = chains.room(loops, band)
   if room and room.turns == 0 then return nil end
   for _, loop in ipairs(loops) do
     if loop.place == "work-item" then loop.place = "group" end
@@ -210,7 +211,7 @@ local SLICE = { "slice", "slices", where = "has_pass" }
 --- Prints a loop that is shared.
 local function print_shared(loop, nodes, grouped, output)
   if waits(nodes, loop) then add(output, "EVERYBODY") end
-  if ordered_sums.are_in(loop) then
+  if chains.are_in(loop) then
     return c_statements.block(output, "", function() ordered_sums.print(loop, grouped, output) end)
   end
   local list = reduction_kernels.accumulators(loop.parallel and {} or loop.reductions, "_part")

@@ -3,6 +3,7 @@
 --- From a tree whose loops are known to be parallel or not to a plan, and from that to OpenCL C and to the host's Lua.
 
 return {
+  chains = require "clcompute.loops.generation.chains",
   faults = require "clcompute.loops.generation.faults",
   group_passes = require "clcompute.loops.generation.group_passes",
   host = require "clcompute.loops.generation.host",
@@ -10,7 +11,6 @@ return {
   jamming = require "clcompute.loops.generation.jamming",
   kernel_text = require "clcompute.loops.generation.kernel_text",
   local_slices = require "clcompute.loops.generation.local_slices",
-  ordered_sums = require "clcompute.loops.generation.ordered_sums",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
   private_sums = require "clcompute.loops.generation.private_sums",

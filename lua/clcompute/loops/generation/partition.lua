@@ -2,174 +2,18 @@
 
 --- From a tree whose loops are known to be parallel or not to a plan: which loops and conditions stay on the host,
 -- which nests become kernels, what runs in Lua. What cannot be a kernel keeps the order that it has in the source.
---
--- Of a kernel nest, some of the parallel loops are the range (its band); each has a dimension of the range.
 
 local ast = require("clcompute.loops.tree").ast
 local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
 local private_sums = require "clcompute.loops.generation.private_sums"
+local ranges = require "clcompute.loops.generation.ranges"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local sharing = require "clcompute.loops.generation.sharing"
-local trip_counts = require("clcompute.loops.analysis").trip_counts
 local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
 
 local partition = {}
-
--- --- the range of a nest --------------------------------------------------------------------
-
-local MOST_DIMENSIONS = 3
-
--- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
--- are shared out, one after the other, at the cost of two launches each.
-local FEW, MANY = 8, 1 << 14
-
--- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
--- kernel again for each size; what they are too large by, the kernel leaves out.
-local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
-
---- Whether all reductions of a loop are among some.
-local function are_among(reductions, list)
-  local is_there = {}
-  for _, reduction in ipairs(list) do is_there[reduction.node] = true end
-  for _, reduction in ipairs(reductions) do
-    if not is_there[reduction.node] then return false end
-  end
-  return true
-end
-
---- Whether a loop within a nest can be shared out with the nest's first loop.
-local function belongs(node, first)
-  if node.kind ~= "for" or node.irregular then return false end
-  if node.parallel then return true end
-  if first.scattered then return node.scattered ~= nil end
-  return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
-end
-
---- The loops nested in each other with nothing in between that are shared out, the outermost first, and the largest
--- count of each. A loop whose largest count is not known ends the band; those that reduce have no dimension to share.
-local function band_of(node)
-  local band, most = { node }, node.parallel and math.huge or MOST_DIMENSIONS
-  local counts = trip_counts.counts(band)
-  while #node.body == 1 and #band < most and belongs(node.body[1], band[1]) do
-    node = node.body[1]
-    band[#band + 1] = node
-    local further = trip_counts.counts(band)
-    if not further then
-      band[#band] = nil
-      break
-    end
-    counts = further
-  end
-  return band, counts
-end
-
---- Whether an expression grows or shrinks by 1 when a variable grows by 1.
-local function is_unit(node, variable)
-  if node.kind == "name" then return node.variable == variable end
-  if node.kind == "unary" and node.op == "-" then return is_unit(node.operand, variable) end
-  if node.kind == "binary" and (node.op == "+" or node.op == "-") then
-    return is_unit(node.left, variable) ~= is_unit(node.right, variable)
-  end
-  return false
-end
-
---- How many accesses in a nest go through memory one by one as a loop goes on.
-local function unit_accesses(node, loop)
-  local count, variable = 0, loop.variable
-  walk.node(node, function(part)
-    if part.kind ~= "index" then return end
-    local last = #part.subscripts
-    for dimension = 1, last - 1 do
-      if walk.mentions(part.subscripts[dimension], variable) then return end
-    end
-    if is_unit(part.subscripts[last], variable) then count = count + 1 end
-  end)
-  return count
-end
-
---- Which loop's iterations are neighbours: the one with most accesses of unit stride, of equals the innermost.
-local function neighbours(band)
-  local best, most = #band, -1
-  for i = #band, 1, -1 do
-    local count = unit_accesses(band[1], band[i])
-    if count > most then best, most = i, count end
-  end
-  return best
-end
-
---- Band loops to dimensions: dimension 0 to the neighbours, then from the innermost outwards; what is beyond the third
--- dimension shares it.
-local function places_of(band)
-  local places, best = {}, neighbours(band)
-  places[band[best]] = { dimension = 0 }
-  local dimension, outermost = 1, nil
-  for i = #band, 1, -1 do
-    if i ~= best then
-      places[band[i]] = { dimension = math.min(dimension, MOST_DIMENSIONS - 1), shared = #band > MOST_DIMENSIONS
-        and dimension >= MOST_DIMENSIONS - 1 }
-      outermost = band[i]
-      dimension = dimension + 1
-    end
-  end
-  if outermost then places[outermost].outermost = true end
-  return places
-end
-
---- Whether a loop that is sequential but for its reductions is to become a nest that reduces: not where a loop in it is
--- parallel, as that gives work-items without any sums to put together.
-local function reduces(node)
-  if node.parallel or not node.reductions then return false end
-  local band, is_shared, has_parallel = band_of(node), {}, false
-  for _, loop in ipairs(band) do is_shared[loop] = true end
-  walk.nodes(band[#band].body, function(part)
-    if part.kind == "for" and part.parallel and not is_shared[part] then has_parallel = true end
-  end)
-  return not has_parallel
-end
-
---- When a parallel loop had better stay on the host, because it has few passes and a loop in it can be shared out.
--- @tparam table node its `for` node
--- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
--- `node`, the loop in it. nil: never
-local function few_passes(node)
-  if #band_of(node) > 1 then return nil end
-  for _, inner in ipairs(node.body) do
-    local counts = inner.kind == "for" and reduces(inner) and trip_counts.counts { node, inner }
-    if counts then
-      return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
-        words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
-          inner.variable.name, MANY) }
-    end
-  end
-end
-
---- Notes at the loops of a nest that are reductions their `place`: they are "shared" out, or stay in one "work-item".
-local function place_reductions(kernel)
-  walk.node(kernel.node, function(part)
-    if part.kind == "for" and part.reductions then part.place = kernel.mapping[part] and "shared" or "work-item" end
-  end)
-end
-
---- Adds to a kernel nest its `band`, `counts`, `mapping` and `group`; one that is neither parallel nor a reduction nor
--- in wavefronts or pipelines has no band.
-local function add_mapping(kernel)
-  if kernel.wavefront then
-    kernel.band, kernel.counts = kernel.wavefront.band, trip_counts.counts(kernel.wavefront.band)
-  elseif kernel.behind then
-    kernel.band = { kernel.node, kernel.node.body[1] }
-    kernel.counts = trip_counts.counts(kernel.band)
-  elseif kernel.node.parallel or kernel.accumulators or kernel.scattered then
-    kernel.band, kernel.counts = band_of(kernel.node)
-  else
-    kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }
-    return
-  end
-  kernel.mapping = places_of(kernel.band)
-  kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]
-  place_reductions(kernel)
-end
 
 -- --- what cannot be a kernel --------------------------------------------------------------
 
@@ -280,7 +124,7 @@ local function new_kernel(node, uses, checked, special, state)
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
   end
-  add_mapping(kernel)
+  ranges.add_mapping(kernel)
   for _, variable in ipairs(uses.scalars) do
     if checked[variable] then table.insert(kernel.nonzero, variable) end
   end
@@ -327,7 +171,7 @@ end
 
 --- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
 local function build_kernel(node, state)
-  if node.irregular or not (node.parallel or node.scattered or reduces(node)) then return nil end
+  if node.irregular or not (node.parallel or node.scattered or ranges.reduces(node)) then return nil end
   local accumulators = node.reductions and not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
   local uses, checked = walk.uses { node }, {}
   uses.scalars = without_accumulators(uses.scalars, accumulators)
@@ -356,7 +200,7 @@ end
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
 local function build_nest(node, state)
   local many = build_kernel(node, state)
-  local few = many and node.parallel and few_passes(node)
+  local few = many and node.parallel and ranges.few_passes(node)
   local loop = few and build_loop(node, state)
   if not loop then return many end
   few.node.place = "either"

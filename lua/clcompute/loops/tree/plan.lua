@@ -85,7 +85,7 @@ local PARTS = record.family("part of a plan", {
     { "loops", "refs", "tiling", "that are shared" }, { "counts", "list", "tiling", "Lua: their passes, at most" },
     { "by_rows", "boolean", "tiling", "whether a group has one pass, else passes side by side" },
     { "neighbours", "ref", "tiling", "the loop of dimension 0" },
-    { "room", "table?", "tiling", "local memory for the terms of sums in Lua's order, of `ordered_sums`" },
+    { "room", "table?", "tiling", "local memory for the terms of sums in Lua's order, of `chains`" },
   },
   -- A nest that goes in wavefronts, a launch for each.
   wavefront = {
