@@ -571,6 +571,12 @@ describe("loops.compile", function()
     assert.matches("a[i - 1] reads what a[i] wrote", line, 1, true)
   end)
 
+  it("tells of the copies for all that is in place of a task", function()
+    local run = require("clcompute.suite.polykernels").load("ludcmp").run
+    local text = assert(loops.compile(run, { device = helper.device(), target = "cpu" })):explain()
+    assert.matches("device nest_2: reads a; writes a\n.-host line 22: reads b, a, y, x; writes y, x\n", text)
+  end)
+
   helper.on_cpu("explains what depends on what, and shows the source before the first call", function()
     local compiled = assert(loops.compile([[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end

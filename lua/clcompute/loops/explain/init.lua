@@ -106,7 +106,8 @@ local OPERATORS = {
   end,
   kernel = function(part, on_device, operators)
     if part.instead and not on_device[part.index] then
-      return table.move(program_of(part.instead, on_device), 1, #part.instead, #operators + 1, operators)
+      local others = program_of(part.instead, on_device)
+      return table.move(others, 1, #others, #operators + 1, operators)
     end
     operators[#operators + 1] = block_of(part, part.node.line, on_device == NOWHERE or on_device[part.index])
   end,
