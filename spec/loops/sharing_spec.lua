@@ -296,7 +296,7 @@ helper.describe_each("a task that the work-items of a GPU's group share", functi
     assert.equal("launches", way(eliminate, 1000))
     local with_sums = [[function(a, n)
       for k = 1, n do
-        for j = 2, n do a[k][1] = a[k][1] + a[k][j] * 0.5 end
+        for j = 2, n do a[k][1] = math.sqrt(a[k][1]) + a[k][j] * 0.5 end
         for i = k + 1, n do a[i][k] = a[i][k] / a[k][1] end
       end
     end]]

@@ -356,8 +356,10 @@ end
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
     if kernel.is_shared and job.target.is_wide then
-      kernel.body = generation.sharing.apply(generation.tiling.of_pass(plans.statements(kernel), unit.scop, unit.real))
-      kernel.in_group, unit.has_groups = true, true
+      kernel.body = generation.sharing.apply(plans.statements(kernel), true, function(nodes)
+        return generation.tiling.of_pass(nodes, unit.scop, unit.real)
+      end)
+      kernel.team, kernel.in_group, unit.has_groups = generation.group_sums.of(kernel.body), true, true
     elseif kernel.is_shared then
       local task = kernel.instead[1]
       kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane

@@ -190,30 +190,35 @@ local function is_own(access, reduction)
   return access.node == reduction.target or access.node == reduction.occurrence
 end
 
---- Whether nothing else in a loop touches x.
-local function is_alone(scop, loop, reduction)
-  local variable = reduction.target.array or reduction.target.variable
+--- Whether nothing else in a loop touches x; `is_apart` tells of other elements whose subscripts do not.
+local function is_alone(scop, loop, reduction, is_apart)
+  local target, is_known = reduction.target, true
+  local variable, text = target.array or target.variable, lua_text.expression(target)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(loops_within(loop, statement) and statement.accesses or {}) do
-      if access.variable == variable and not is_own(access, reduction)
-        and not are_disjoint(access.node, reduction.target) then return false end
+      if access.variable == variable and not is_own(access, reduction) and not are_disjoint(access.node, target) then
+        if not is_apart or lua_text.expression(access.node) == text then return false end
+        is_known = false
+      end
     end
   end
-  return true
+  return is_known or is_apart(scop, loop, target)
 end
 
 --- The statements of a loop whose x is one and the same in all passes, and that alone touch it.
 -- @tparam table scop
 -- @tparam table loop
 -- @tparam function form of a statement; returns a table with its `target` and `occurrence`, or nil
+-- @tparam ?function is_apart of `scop`, `loop` and a target: whether other elements that are named in the loop are
+-- others; without it subscripts must tell
 -- @treturn {table,...} what `form` returned
 -- @treturn table the nodes of these accesses as keys
-function loop_reductions.candidates(scop, loop, form)
+function loop_reductions.candidates(scop, loop, form, is_apart)
   local list, own = {}, {}
   for _, statement in ipairs(scop.statements) do
     local within = loops_within(loop, statement)
     local reduction = within and form(statement)
-    if reduction and is_invariant(reduction.target, within) and is_alone(scop, loop, reduction) then
+    if reduction and is_invariant(reduction.target, within) and is_alone(scop, loop, reduction, is_apart) then
       list[#list + 1] = reduction
       own[reduction.target], own[reduction.occurrence] = true, true
     end

@@ -7,6 +7,7 @@
 local dependences = require "clcompute.loops.analysis.dependences"
 local loop_reductions = require "clcompute.loops.analysis.loop_reductions"
 local lua_text = require("clcompute.loops.tree").lua_text
+local pass_orders = require "clcompute.loops.analysis.pass_orders"
 local walk = require("clcompute.loops.tree").walk
 
 local recurrences = {}
@@ -55,27 +56,23 @@ local function is_flat(loop, list)
   return true
 end
 
---- The loops that are in one that is parallel, as keys.
-local function within_parallel(scop)
+--- The loops that are in others, as keys.
+local function inner_loops(scop)
   local set = {}
   for _, statement in ipairs(scop.statements) do
-    local is_within = false
-    for _, loop in ipairs(statement.loops) do
-      set[loop] = is_within or nil
-      is_within = is_within or loop.parallel
-    end
+    for i, loop in ipairs(statement.loops) do set[loop] = i > 1 or nil end
   end
   return set
 end
 
---- Gives `recurrences` to each loop within a parallel one that would be parallel without them: a list of `{ node=,
+--- Gives `recurrences` to each loop within another one that would be parallel without them: a list of `{ node=,
 -- target=, occurrence= }`, where `node` is the assignment, `target` its x, and `occurrence` the x of its right side.
 -- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`, and `reductions` by now
 function recurrences.mark(scop)
-  local is_within = within_parallel(scop)
+  local is_inner = inner_loops(scop)
   for _, loop in ipairs(scop.loops) do
-    if is_within[loop] and not (loop.parallel or loop.reductions or loop.irregular) then
-      local list, own = loop_reductions.candidates(scop, loop, recurrence_of)
+    if is_inner[loop] and not (loop.parallel or loop.reductions or loop.irregular) then
+      local list, own = loop_reductions.candidates(scop, loop, recurrence_of, pass_orders.is_alone)
       if #list > 0 and is_flat(loop, list) and not dependences.is_carried(scop, loop, own) then
         loop.recurrences = list
       end

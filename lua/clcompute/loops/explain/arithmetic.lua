@@ -46,6 +46,16 @@ local function has_float_copies(plan)
   return false
 end
 
+--- The reductions that a kernel shares out.
+local function reductions_of(kernel)
+  if kernel.accumulators then return kernel.accumulators end
+  local list = {}
+  for _, loop in ipairs(kernel.team and kernel.team.loops or {}) do
+    table.move(loop.reductions or {}, 1, #(loop.reductions or {}), #list + 1, list)
+  end
+  return list
+end
+
 --- Whether a plan shares out sums or products of floats, and minima or maxima of them, whose results may not be Lua's.
 -- @tparam table plan of `clcompute.loops.generation.partition`
 -- @treturn boolean sums or products
@@ -54,10 +64,10 @@ end
 function arithmetic.shared_out(plan)
   local reorders, swaps = false, false
   for _, kernel in ipairs(plan.kernels) do
-    for _, accumulator in ipairs(kernel.accumulators or {}) do
-      local is_extreme = accumulator.operation == "min" or accumulator.operation == "max"
-      reorders = reorders or accumulator.type == "float" and not is_extreme
-      swaps = swaps or accumulator.type == "float" and is_extreme
+    for _, reduction in ipairs(reductions_of(kernel)) do
+      local is_extreme = reduction.operation == "min" or reduction.operation == "max"
+      local is_float = reduction.target.type == "float"
+      reorders, swaps = reorders or is_float and not is_extreme, swaps or is_float and is_extreme
     end
   end
   return reorders, swaps, has_float_copies(plan)

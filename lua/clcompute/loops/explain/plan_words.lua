@@ -52,15 +52,18 @@ local function name_tiles(tiles, list)
   end
 end
 
+--- What is to be said of the sums of a loop that work-items share.
+local function order_of(loop) return chains.are_in(loop) and ", its sums in Lua's order" or "" end
+
 --- The loops of a task that groups share: all go through those around the parallel ones.
 local function name_shared(kernel, list)
   local sharer = kernel.in_group and "work-item" or "group"
   name_loops({ kernel.node }, "a loop of each " .. sharer, list)
-  walk.nodes(sharing.apply(plans.statements(kernel)), function(part)
+  walk.nodes(sharing.apply(plans.statements(kernel), kernel.in_group), function(part)
     if part.kind == "alone" then name_loops(part.body, "a loop of one " .. sharer, list) end
     if part.kind ~= "shared" then return part.kind ~= "alone" end
     name_loops(part.loop.body, "a loop in a " .. sharer, list)
-    list[part.loop] = ("shared by %ss"):format(sharer)
+    list[part.loop] = ("shared by %ss"):format(sharer) .. order_of(part.loop)
     return false
   end)
 end
@@ -84,8 +87,7 @@ local NAMED = {
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)
     end
     for _, node in ipairs(part.grouped and part.grouped.loops or {}) do
-      list[node] = "a loop inside a work-item, or shared by those of a group"
-        .. (chains.are_in(node) and ", its sums in Lua's order" or "")
+      list[node] = "a loop inside a work-item, or shared by those of a group" .. order_of(node)
     end
   end,
   loop = function(part, list)
@@ -180,8 +182,8 @@ end
 
 local function way_of(kernel)
   if kernel.is_shared then
-    return kernel.in_group and "one group, whose work-items share the parallel loops"
-      or "one launch, whose groups share the parallel loops"
+    if not kernel.in_group then return "one launch, whose groups share the parallel loops" end
+    return "one group, whose work-items share the parallel loops" .. (kernel.team and " and sums" or "")
   end
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end

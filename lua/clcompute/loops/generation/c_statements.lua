@@ -553,6 +553,8 @@ function STATEMENTS.shared(node, output) sharing.print_loop(node, output, TOOLS)
 
 function STATEMENTS.alone(node, output) sharing.print_alone(node, output, TOOLS) end
 
+function STATEMENTS.meeting(_, output) add(output, "EVERYBODY") end
+
 STATEMENTS["break"] = function(_, output) add(output, "break;") end
 
 --- What reads a target's element from its place, which is looked at once; nil where the value does not read it, or may

@@ -89,7 +89,7 @@ end
 
 --- The local memory for some loops' terms.
 -- @tparam {table,...} loops that are shared
--- @tparam {table,...} band the loops around them
+-- @tparam ?{table,...} band the loops around them; without it terms are worth it in any case
 -- @treturn ?table slots by type, "int" and "float", and `turns`, how many passes of a chunk a work-item has, 0 where
 -- there is no room, or the terms of no loop are worth it; nil where no loop is such
 function chains.room(loops, band)
@@ -97,7 +97,7 @@ function chains.room(loops, band)
   for _, loop in ipairs(loops) do
     if chains.are_in(loop) then
       local _, slots = chains.of(loop)
-      are_worth_it = are_worth_it or are_costly(loop, band)
+      are_worth_it = are_worth_it or not band or are_costly(loop, band)
       room = room or { int = 0, float = 0 }
       for type, count in pairs(slots) do room[type] = math.max(room[type], count) end
     end

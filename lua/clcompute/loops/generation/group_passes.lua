@@ -130,6 +130,9 @@ local HEAD = [[
 #ifndef ROW_ITEMS
 #define ROW_ITEMS 1 // of a group that shares one pass, with sums in Lua's order
 #endif
+#ifndef TEAM_ITEMS
+#define TEAM_ITEMS 1 // the most of the only group of a task that shares sums
+#endif
 #define EVERYBODY if (GROUP_ITEMS > 1) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define HALVE_SLICES(lanes, op, n)                                              \
   if (GROUP_ITEMS > n && slices > n) {                                          \

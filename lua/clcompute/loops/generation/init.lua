@@ -6,6 +6,7 @@ return {
   chains = require "clcompute.loops.generation.chains",
   faults = require "clcompute.loops.generation.faults",
   group_passes = require "clcompute.loops.generation.group_passes",
+  group_sums = require "clcompute.loops.generation.group_sums",
   host = require "clcompute.loops.generation.host",
   indices = require "clcompute.loops.generation.indices",
   jamming = require "clcompute.loops.generation.jamming",

@@ -9,6 +9,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local group_passes = require "clcompute.loops.generation.group_passes"
+local group_sums = require "clcompute.loops.generation.group_sums"
 local lua_text = require("clcompute.loops.tree").lua_text
 local pairing = require "clcompute.loops.generation.pairing"
 local pipelining = require "clcompute.loops.generation.pipelining"
@@ -158,6 +159,7 @@ end
 
 --- A pass of the band for each work-item.
 local function print_items(nest, output)
+  if nest.team then group_sums.print_room(nest.team, output) end
   if nest.is_shared then return sharing.print(nest.body, output, c_statements) end
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end

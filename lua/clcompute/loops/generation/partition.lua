@@ -245,18 +245,22 @@ end
 
 local function is_reduction(node) return node.kind == "for" and node.reductions end
 
---- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order.
+--- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order, but
+-- for those that the work-items of a group share. `instead` makes the plan of a run without it, where there is one.
 local function build_task(nodes, later, instead, state)
   local uses, checked = walk.uses(nodes), {}
   if #uses.writes == 0 or not has_loop(nodes, state) then return nil end
   if outlive(nodes, later) or walk.breaks_out(nodes) then return nil end
   local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
-  if obstacle(node, uses, checked) or walk.find(nodes, is_reduction) then return nil end
-  local is_shared = instead ~= nil and state.may_share(nodes)
+  if obstacle(node, uses, checked) then return nil end
+  local is_shared, reduces = state.may_share(nodes, instead ~= nil), walk.find(nodes, is_reduction)
+  if reduces and not (is_shared and instead and state.shares_sums(nodes)) then return nil end
   if state.is_choice and not is_shared then return nil end
-  local task = new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
-  if not is_shared then return task end
-  return new_kernel(node, uses, checked, { is_task = true, is_shared = true, instead = { task } }, state)
+  local other = instead and instead()
+  local function kernel(special) return new_kernel(node, uses, checked, special, state) end
+  if reduces then return kernel { is_task = true, is_shared = true, instead = other } end
+  local task = kernel { is_task = true, instead = other }
+  return is_shared and kernel { is_task = true, is_shared = true, instead = { task } } or task
 end
 
 local MOST_STATEMENTS = 64 -- that are tried as one task
@@ -276,17 +280,34 @@ local function assemble(nodes, parts, first, last)
   return plan
 end
 
---- The longest task of statements from one on, and the last one of them.
-local function longest_task(nodes, parts, first, state)
-  local reach, most = first - 1, math.min(#nodes, first + MOST_STATEMENTS - 1)
-  local function belongs_to_task(part)
-    return not part or is_sequential(part) or part.kind == "loop" and #state.loops == 0
+local function may_be_left(part) return not part or is_sequential(part) end
+
+--- The last one of statements from one on, up to another one, that may be of one task.
+local function reach_of(parts, first, most, belongs)
+  local reach = first - 1
+  while reach < math.min(most, first + MOST_STATEMENTS - 1) and belongs(parts[reach + 1]) do reach = reach + 1 end
+  return reach
+end
+
+local with_tasks
+
+--- What a run without a task does: on a GPU, where data are to stay there, what is left beside loops on the host, such
+-- as those in rounds, is for tasks of its own.
+local function without_task(nodes, parts, first, last, state)
+  if not state.is_wide or reach_of(parts, first, last, may_be_left) == last then
+    return assemble(nodes, parts, first, last)
   end
-  while reach < most and belongs_to_task(parts[reach + 1]) do reach = reach + 1 end
-  for last = reach, first, -1 do
+  local places, kept = with_tasks(nodes, parts, first, last, may_be_left, state)
+  return assemble(places, kept, 1, #places)
+end
+
+--- The longest task of statements from one on, up to another one, and the last one of them.
+local function longest_task(nodes, parts, first, most, belongs, state)
+  for last = reach_of(parts, first, most, belongs), first, -1 do
     local list, rest = table.move(nodes, first, last, 1, {}), table.move(nodes, last + 1, #nodes, 1, {})
     local is_plain = next(table.move(parts, first, last, 1, {})) == nil
-    local task = build_task(list, rest, not is_plain and assemble(nodes, parts, first, last) or nil, state)
+    local function instead() return without_task(nodes, parts, first, last, state) end
+    local task = build_task(list, rest, not is_plain and instead or nil, state)
     if task then return task, last end
   end
 end
@@ -301,11 +322,11 @@ local function has_lua_loop(plan)
   return has_other and has_for
 end
 
---- Puts tasks in place of what would run in Lua.
-local function with_tasks(nodes, parts, state)
-  local kept, places, first = {}, {}, 1
-  while first <= #nodes do
-    local task, last = longest_task(nodes, parts, first, state)
+--- Puts tasks in place of what would run in Lua, and of other parts that `belongs` accepts.
+function with_tasks(nodes, parts, first, most, belongs, state)
+  local kept, places = {}, {}
+  while first <= most do
+    local task, last = longest_task(nodes, parts, first, most, belongs, state)
     places[#places + 1], kept[#places + 1] = nodes[first], task or parts[first]
     first = (last or first) + 1
   end
@@ -323,9 +344,11 @@ function build(nodes, state)
     end
   end
   if not state.takes_tasks then return assemble(nodes, parts, 1, #nodes) end
-  local places, kept = with_tasks(nodes, parts, state)
+  local function belongs(part) return may_be_left(part) or part.kind == "loop" and #state.loops == 0 end
+  local places, kept = with_tasks(nodes, parts, 1, #nodes, belongs, state)
   local plan = assemble(places, kept, 1, #places)
-  local task = #state.loops == 0 and has_lua_loop(plan) and build_task(nodes, {}, plan, state)
+  local task = #state.loops == 0 and has_lua_loop(plan)
+    and build_task(nodes, {}, function() return plan end, state)
   return task and { task } or plan
 end
 
@@ -335,11 +358,12 @@ end
 -- @tparam table target of `clcompute.loops.runtime.kernel_target`: which groups share these
 -- @treturn table the plan; its field `kernels` lists its kernel nests
 function partition.plan(tree, takes_tasks, target)
-  local function may_share(nodes)
-    return (target.may_wait or target.is_wide and not faults.are_in(nodes)) and sharing.pays(nodes)
+  local function may_share(nodes, has_kernels)
+    if target.is_wide then return not faults.are_in(nodes) and sharing.pays(nodes, true) end
+    return has_kernels and target.may_wait and sharing.pays(nodes)
   end
   local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, may_share = may_share, nodes = tree.body,
-    is_ambiguous = ambiguous_locals(tree.body) }
+    shares_sums = sharing.has_all_sums, is_wide = target.is_wide, is_ambiguous = ambiguous_locals(tree.body) }
   local plan = build(tree.body, state)
   plan.kernels = state.kernels
   return plan

@@ -13,12 +13,13 @@
 -- others end before what comes behind its loop, and the call sets the counters back.
 --
 -- On a GPU, whose groups must not wait for each other, the work-items of one group share the loops: each has every so
--- manieth pass, and all meet at a barrier.
+-- manieth pass, and all meet at a barrier. There they share sums, too (`group_tasks`).
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local faults = require "clcompute.loops.generation.faults"
 local group_loops = require "clcompute.loops.generation.group_loops"
+local group_tasks = require "clcompute.loops.generation.group_tasks"
 local walk = require("clcompute.loops.tree").walk
 
 local sharing = {}
@@ -29,7 +30,7 @@ local FLAT, DEEP = { least = 512, each = 1 }, { least = 2, each = 2 }
 
 -- --- what is shared -------------------------------------------------------------------------
 
-local function is_regular(node) return node.kind == "for" and not node.irregular and not node.pace and not node.word end
+local is_regular = group_tasks.is_regular
 
 local function is_shared(node) return is_regular(node) and node.parallel end
 
@@ -71,40 +72,62 @@ local function reach_of(nodes, first)
   return last
 end
 
---- The statements of a task as those of each group.
+--- Adds statements that one group does to what it does before.
+local function add_alone(nodes, list)
+  local before = list[#list]
+  if not before or before.kind ~= "alone" then
+    before = ast.node("alone", { body = {} }, nodes[1])
+    list[#list + 1] = before
+  end
+  table.move(nodes, 1, #nodes, #before.body + 1, before.body)
+end
+
+--- The statements of a task as those of each group, or of each work-item of the only one.
 -- @tparam {table,...} nodes
--- @treturn {table,...} with "shared" in place of parallel loops, and "alone" in place of what one group does
-function sharing.apply(nodes)
+-- @tparam ?boolean in_group whether work-items share
+-- @tparam ?function change what becomes of the statements that a work-item goes through without others
+-- @treturn {table,...} with "shared" in place of what is shared, and "alone" in place of what one group does
+function sharing.apply(nodes, in_group, change)
   local list, first = {}, 1
   while first <= #nodes do
     local node, last = nodes[first], first
     if is_shared(node) then
-      list[#list + 1] = ast.node("shared", { loop = node }, node)
+      list[#list + 1] = ast.node("shared", { loop = group_tasks.changed(node, change) }, node)
     elseif node.kind == "local" and is_common(node) then
       list[#list + 1] = node
     elseif is_common(node) then
-      list[#list + 1] = ast.changed(node, { body = sharing.apply(node.body),
+      list[#list + 1] = ast.changed(node, { body = sharing.apply(node.body, in_group, change),
         is_common = node.kind == "for" or nil })
     else
       last = reach_of(nodes, first)
-      local before = list[#list]
-      if not before or before.kind ~= "alone" then
-        before = ast.node("alone", { body = {} }, node)
-        list[#list + 1] = before
-      end
-      table.move(nodes, first, last, #before.body + 1, before.body)
+      local run = table.move(nodes, first, last, 1, {})
+      local steps = in_group and group_tasks.apply(run, change)
+      if not steps then add_alone(change and change(run) or run, list) end
+      table.move(steps or {}, 1, #(steps or {}), #list + 1, list)
     end
     first = last + 1
   end
   return list
 end
 
---- Whether a task has a parallel loop in a sequential one that groups can share.
+--- Whether a task has a loop in a sequential one that groups, or work-items, can share.
 -- @tparam {table,...} nodes
-function sharing.pays(nodes)
-  return walk.find(sharing.apply(nodes), function(node)
+-- @tparam ?boolean in_group
+function sharing.pays(nodes, in_group)
+  return walk.find(sharing.apply(nodes, in_group), function(node)
     return node.kind == "for" and walk.find(node.body, function(part) return part.kind == "shared" end) ~= nil
   end) ~= nil
+end
+
+--- Whether the work-items of a group share all loops of statements that reduce.
+-- @tparam {table,...} nodes
+function sharing.has_all_sums(nodes)
+  local has_other = false
+  walk.nodes(sharing.apply(nodes, true), function(node)
+    has_other = has_other or node.kind == "for" and node.reductions ~= nil
+    return not node.is_sum
+  end)
+  return not has_other
 end
 
 -- --- in C -----------------------------------------------------------------------------------
@@ -162,10 +185,11 @@ end
 
 --- Prints a loop that is shared.
 -- @tparam table node
--- @tparam table output
+-- @tparam table output with `print_sum` where sums are shared
 -- @tparam table tools as for `print_alone`
 function sharing.print_loop(node, output, tools)
   if not output.in_group then return print_in_pieces(node, output, tools) end
+  if node.is_sum then return output.print_sum(node, output) end
   group_loops.print(node.loop, output, tools)
   tools.add(output, "EVERYBODY")
 end

@@ -206,35 +206,51 @@ local function print_instead(part, output, times, launched)
   output.task = outer
 end
 
---- An expression that counts the statements of a shared task that one work-item of the group runs alone.
+local CHAIN = 0.02 -- of a statement, whose loads are waited for: a term that is at hand
+
+--- Expressions that count the statements of a shared task that one work-item of the group runs alone, and the sums that
+-- all share.
 local function alone_in(nodes, output)
-  local counts = { "0" }
+  local counts, sums = { "0" }, { "0" }
   for _, node in ipairs(nodes) do
     if node.kind == "alone" then
       counts[#counts + 1] = (count_of(node.body, output))
+    elseif node.is_sum then
+      sums[#sums + 1] = "1"
+      if not node.loop.reductions then
+        counts[#counts + 1] = ("%g * %s * %d"):format(CHAIN, print_loop(node.loop, output), #node.loop.recurrences)
+      end
     elseif node.kind == "for" then
-      local passes = print_loop(node, output)
-      counts[#counts + 1] = ("%s * (%s)"):format(passes, alone_in(node.body, output))
+      local passes, own, within = print_loop(node, output), alone_in(node.body, output)
+      counts[#counts + 1], sums[#sums + 1] = ("%s * (%s)"):format(passes, own), ("%s * (%s)"):format(passes, within)
     elseif node.kind == "do" then
-      counts[#counts + 1] = alone_in(node.body, output)
+      counts[#counts + 1], sums[#sums + 1] = alone_in(node.body, output)
     end
   end
-  return table.concat(counts, " + ")
+  return table.concat(counts, " + "), table.concat(sums, " + ")
 end
 
---- What a task that groups share is in place of, a task too: they wait for each other as often as that stands for
--- launches.
+--- What a task that groups share is in place of, mostly a task too: they wait for each other as often as that stands
+-- for launches, and for each sum.
 local function print_shared(part, output, times, launched)
-  local task, outer = part.instead[1].index, output.task
+  local task, outer = part.instead[1], output.task
   output.task = nil
-  print_plan(part.instead, output, times, launched)
-  output.task = outer
-  if outer then add(output, "numbers.passes[%d] = numbers.passes[%d] + numbers.passes[%d]", outer, outer, task) end
-  add(output, "numbers.waits[%d] = numbers.passes[%d]", part.index, task)
-  if part.in_group then
-    add(output, "numbers.alone[%d] = %s * (%s)", part.index, times, alone_in(part.body, output))
+  if task.is_task then
+    print_plan(part.instead, output, times, launched)
+  else
+    task = part
+    print_instead(part, output, times, launched)
   end
-  add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.passes[%d])", part.index, part.index, task)
+  output.task = outer
+  add(output, "local launches = numbers.passes[%d] or 0", task.index)
+  if outer then add(output, "numbers.passes[%d] = numbers.passes[%d] + launches", outer, outer) end
+  add(output, "numbers.waits[%d] = launches", part.index)
+  if part.in_group then
+    local alone, sums = alone_in(part.body, output)
+    add(output, "numbers.alone[%d] = %s * (%s)", part.index, times, alone)
+    add(output, "numbers.waits[%d] = launches + %s * (%s)", part.index, times, sums)
+  end
+  add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.waits[%d])", part.index, part.index, part.index)
 end
 
 --- Whether passes of tiles are lanes of vectors.

@@ -101,6 +101,12 @@ local function members(kernel, device, row)
   return device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, kernel:info().group_size))
 end
 
+--- The most of a group that shares sums: terms of these take 32 KiB where they are 512, as
+-- `clcompute.loops.generation.chains` has them.
+local function most_in_team(device, row)
+  return math.min(row.together or 1, device.local_memory < 48 * 1024 and 128 or 512)
+end
+
 --- A task that groups share, one on each unit: `progress` is as in a pipeline. On a GPU the work-items of one group do.
 -- @tparam table nest with `is_shared`
 -- @tparam Program program with its kernel
@@ -111,6 +117,7 @@ function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
     local kernel = program:kernel(nest.name)
     local items = members(kernel, device, row)
+    if nest.team then items = math.min(items, power_of_2(most_in_team(device, row))) end
     return { kernel = kernel, range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
@@ -223,12 +230,13 @@ local function across_of(device)
 end
 
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor: for how
--- many work-items there is local memory, and for how many where they share one pass with sums in order.
+-- many work-items there is local memory, for how many where they share one pass with sums in order, and for how many
+-- of a task's only group.
 function launchers.group_options(device, row)
-  if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1" end
+  if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1 -DTEAM_ITEMS=1" end
   local slices = row.slices or 1
-  return (" -DGROUP_ITEMS=%d -DROW_ITEMS=%d"):format(math.max(slices, COLUMNS * across_of(device)),
-    math.min(slices, ROW_IN_ORDER))
+  return (" -DGROUP_ITEMS=%d -DROW_ITEMS=%d -DTEAM_ITEMS=%d"):format(math.max(slices, COLUMNS * across_of(device)),
+    math.min(slices, ROW_IN_ORDER), most_in_team(device, row))
 end
 
 --- A nest on a device. Where elements lie one behind the other, a group has one pass, else some side by side.

@@ -163,7 +163,8 @@ local function given_back(plan)
   local list = {}
   for index, kernel in ipairs(plan.kernels) do
     list[#list + 1] = { index }
-    if kernel.is_shared then list[#list + 1] = { index, kernel.instead[1].index } end
+    local task = kernel.is_shared and kernel.instead[1]
+    if task and task.is_task then list[#list + 1] = { index, task.index } end
   end
   return list
 end

@@ -122,7 +122,10 @@ local STATEMENTS = all_with(PLACE, {
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
   ["do"] = { { "body", "nodes", "partition", "statements that are one task" } },
   ["break"] = {},
-  shared = { { "loop", "node", "sharing", "of which groups take pieces" } },
+  shared = { { "loop", "node", "sharing", "of which groups take pieces" },
+    { "is_sum", "boolean?", "group_tasks", "one that is parallel but for sums" },
+    { "is_joined", "boolean?", "group_tasks", "what is behind it is for one work-item, and needs no barrier before" } },
+  meeting = {},
   alone = { { "body", "nodes", "sharing", "what one group does" } },
   ["for"] = {
     { "variable", "ref", "resolve" }, { "from", "node", "resolve" }, { "to", "node", "resolve" },

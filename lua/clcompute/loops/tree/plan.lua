@@ -43,6 +43,7 @@ local PARTS = record.family("part of a plan", {
     { "is_task", "boolean?", "partition", "for one work-item" },
     { "is_shared", "boolean?", "partition", "a task of which groups share the parallel loops" },
     { "in_group", "boolean?", "tiling", "of a shared one: the work-items of one group do" },
+    { "team", "node?", "tiling", "of one in a group, what its sums need" },
     { "instead", "nodes?", "partition", "of a task: the plan of a run that does without; nil: its statements in Lua" },
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
@@ -86,6 +87,13 @@ local PARTS = record.family("part of a plan", {
     { "by_rows", "boolean", "tiling", "whether a group has one pass, else passes side by side" },
     { "neighbours", "ref", "tiling", "the loop of dimension 0" },
     { "room", "table?", "tiling", "local memory for the terms of sums in Lua's order, of `chains`" },
+  },
+  -- A task whose work-items share sums.
+  team = {
+    { "room", "table?", "tiling", "local memory for the terms of sums in Lua's order, of `chains`" },
+    { "lanes", "list", "tiling", "{ int, float }: how many sums a loop has at most that go in any order" },
+    { "by_rows", "boolean", "tiling", "true: a loop has the same passes for each work-item" },
+    { "loops", "refs", "tiling", "with sums" },
   },
   -- A nest that goes in wavefronts, a launch for each.
   wavefront = {

@@ -26,7 +26,7 @@ local PARTS = {
   ["for"] = function(node, go, f)
     return go(node.from, f) or go(node.to, f) or node.pace and go(node.pace, f) or in_list(node.body, go, f)
   end,
-  ["break"] = function() end,
+  ["break"] = function() end, meeting = function() end,
   ["do"] = function(node, go, f) return in_list(node.body, go, f) end,
   shared = function(node, go, f) return go(node.loop, f) end,
   alone = function(node, go, f) return in_list(node.body, go, f) end,
