@@ -279,15 +279,45 @@ describe("what a GPU's plan leaves over beside rounds", function()
   it("is one in place of loops on the host where sums are put together by a tree", function()
     local compiled, expected, got = compiled_for { mode = "fast", reduce = "tree" }
     local on_device = {}
-    for i = 1, 8 do on_device[i] = true end
+    for i = 1, 10 do on_device[i] = true end
     assert(helper.call_with(on_device, compiled, table.unpack(got)))
     assert.equal(0, compiled:stats().downloads + compiled:stats().uploads)
     for k, list in ipairs(copies.read(got)) do
       for i, value in ipairs((k == 1 or k == 5) and {} or list) do assert.near(expected[k][i], value, 1e-9) end
     end
-    assert.matches("nest_8, line %d+: one group, whose work%-items share the parallel loops and sums; "
-      .. "reads b, a, y, x, writes y, x\n    or, instead of it:\n      loop on the host over i", compiled:explain())
+    assert.matches("nest_10, line %d+: one group, whose work%-items share the parallel loops and sums; "
+      .. "reads b, a, y, x, writes y, x\n    or, instead of it:\n      loop on the host over i, line %d+\n"
+      .. "        nest_6, line %d+: one group", compiled:explain())
     assert.equal("nest nest nest group", choice(compiled, 1000))
+  end)
+
+  it("is a group's in each pass of a loop on the host, which waits for no sum", function()
+    local text, n = [[function(a, x, y, z, p, q, n)
+      for k = 1, n do
+        local s = 0.5
+        for i = 1, n do s = s + a[i][k] * a[i][k] end
+        z[k] = math.sqrt(s)
+        for i = 1, n do for j = 1, n do a[i][j] = a[i][j] * 0.5 + 0.01 * z[k] end end
+      end
+    end]], 17
+    for reduce, way in pairs { sequential = "one work%-item", tree = "Lua, from line 3: reads nothing" } do
+      local compiled = assert(loops.compile(text, { device = device, target = "gpu", reduce = reduce }))
+      local values = random_tasks.arguments(n, eighth)
+      local got, on_device = copies.in_buffers(values, device, "double"), {}
+      load("return " .. text)()(table.unpack(values))
+      compiled(table.unpack(copies.in_buffers(random_tasks.arguments(1, eighth), device, "double")))
+      for i, kernel in ipairs(compiled.state.latest.spec.plan.kernels) do
+        on_device[i] = #kernel.host_loops == 1 or nil
+      end
+      local before = compiled:stats()
+      assert(helper.call_with(on_device, compiled, table.unpack(got)))
+      local found = got[4]:read()
+      for i = 1, n do assert.near(values[4][i], found[i], 1e-12 * math.abs(values[4][i])) end
+      assert.equal(before.downloads, compiled:stats().downloads)
+      assert.equal(before.launches + 2 * n, compiled:stats().launches)
+      assert.matches("loop on the host over k, line 2\n *nest_%d+, line 3: one group, whose work%-items share the "
+        .. "parallel loops and sums; reads a, writes z.-\n *or, instead of it:\n *.-" .. way, compiled:explain())
+    end
   end)
 
   it("stays as it was on a processor", function()

@@ -200,8 +200,10 @@ end
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
 local function build_nest(node, state)
   local many = build_kernel(node, state)
-  local few = many and node.parallel and ranges.few_passes(node)
+  local few, is_few = many and node.parallel and ranges.few_passes(node), state.is_few
+  state.is_few = true
   local loop = few and build_loop(node, state)
+  state.is_few = is_few
   if not loop then return many end
   few.node.place = "either"
   return plans.part("either", { node = node, condition = few.condition, words = few.words, many = { many },
@@ -282,6 +284,15 @@ end
 
 local function may_be_left(part) return not part or is_sequential(part) end
 
+--- Whether the host waits for what a nest sums up in a local, in each pass of a loop: a group does not.
+local function is_awaited(part, state)
+  if not state.is_wide or state.is_few or #state.loops == 0 then return false end
+  for _, accumulator in ipairs(part.accumulators or {}) do
+    if accumulator.is_local then return true end
+  end
+  return false
+end
+
 --- The last one of statements from one on, up to another one, that may be of one task.
 local function reach_of(parts, first, most, belongs)
   local reach = first - 1
@@ -344,7 +355,9 @@ function build(nodes, state)
     end
   end
   if not state.takes_tasks then return assemble(nodes, parts, 1, #nodes) end
-  local function belongs(part) return may_be_left(part) or part.kind == "loop" and #state.loops == 0 end
+  local function belongs(part)
+    return may_be_left(part) or part.kind == "loop" and #state.loops == 0 or is_awaited(part, state)
+  end
   local places, kept = with_tasks(nodes, parts, 1, #nodes, belongs, state)
   local plan = assemble(places, kept, 1, #places)
   local task = #state.loops == 0 and has_lua_loop(plan)

@@ -110,11 +110,14 @@ function sharing.apply(nodes, in_group, change)
   return list
 end
 
---- Whether a task has a loop in a sequential one that groups, or work-items, can share.
+local function is_shared_sum(node) return node.is_sum end
+
+--- Whether a task has a loop in a sequential one that groups, or work-items, can share, or a sum that work-items can.
 -- @tparam {table,...} nodes
 -- @tparam ?boolean in_group
 function sharing.pays(nodes, in_group)
-  return walk.find(sharing.apply(nodes, in_group), function(node)
+  local list = sharing.apply(nodes, in_group)
+  return walk.find(list, is_shared_sum) ~= nil or walk.find(list, function(node)
     return node.kind == "for" and walk.find(node.body, function(part) return part.kind == "shared" end) ~= nil
   end) ~= nil
 end
