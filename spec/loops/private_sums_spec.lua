@@ -108,9 +108,9 @@ end
 helper.describe_each("a sum where data say", function(device)
   local own, own_options = launchers.scattered, launchers.group_options
   local is_slow = not helper.is_simulator(device) -- to build
-  local gpu = { type = "gpu", compute_units = 1000, local_memory = device.local_memory,
+  local gpu = { type = "gpu", compute_units = 8, local_memory = device.local_memory,
     global_memory = device.global_memory, empty = function(_, ...) return device:empty(...) end }
-  local chunks, slices
+  local chunks, columns, slices
 
   setup(function() -- groups add copies up where shapes are those of GPUs; POCL does not end building these
     launchers.group_options = function(_, row) return own_options(is_slow and device or gpu, row) end
@@ -119,7 +119,8 @@ helper.describe_each("a sum where data say", function(device)
       local share = sums.share
       function sums.share(...)
         local range, result, count = share(...)
-        chunks, slices = math.max(chunks, count), math.max(slices, result.group[2] or 1)
+        chunks = math.max(chunks, count)
+        if result then columns, slices = result.group[1], math.max(slices, result.group[2] or 1) end
         return range, result, count
       end
       return sums
@@ -254,17 +255,39 @@ helper.describe_each("a sum where data say", function(device)
     assert.is_true(chunks > 1)
   end)
 
-  it("may be one work-item's, or in copies, as each call decides", function()
-    local compiled = assert(loops.compile(SUMS[1], { device = device, target = "cpu", reduce = "tree" }))
+  it("of floats has one order, that of its size", function()
+    local explained = assert(loops.compile(SUMS[3], { device = device, target = "cpu", reduce = "tree" })):explain()
+    assert.not_matches("one work%-item", explained)
+    assert.matches("%-> shared out to work%-items\n", explained)
+    assert.matches("sums in copies of arrays are put together in another order than Lua's", explained)
+    for _, target in ipairs { "cpu", "gpu" } do
+      local compiled = compile(SUMS[3], { target = target })
+      check(compiled, SUMS[3], values_of(31, any)) -- too few passes for copies
+      assert.equal(1, compiled:stats().launches)
+    end
+  end)
+
+  it("is put together by neighbours where elements are many", function()
+    local compiled, values = compile(SUMS[1], { target = "gpu" }), values_of(SIZE, eighth)
+    values[1], values[4] = list_of(100, eighth), list_of(SIZE, function() return math.random(100) end)
+    check(compiled, SUMS[1], values)
+    assert.equal(is_slow and 1 or 32, columns)
+    assert.is_true(chunks > 1)
+  end)
+
+  it("of integers may be one work-item's, or in copies, as each call decides", function()
+    local text = SUMS_OF_INTEGERS[1]
+    local compiled = assert(loops.compile(text, { device = device, target = "cpu" }))
+    assert(helper.call_with({ false, false }, compiled, table.unpack(values_of(3, eighth))))
     local explained = compiled:explain()
-    assert.matches("one work%-item; reads .-\n *or, instead of it:\n *nest_1, .- sums in copies of h", explained)
-    assert.matches("sums where data say: h%[k%[i%]%] %-> a loop of one work%-item, or shared out", explained)
-    assert.matches("sums in copies of arrays are put together in another order", explained)
+    assert.matches("one work%-item; reads .-\n *or, instead of it:\n *nest_1, .- sums in copies of c", explained)
+    assert.matches("sums where data say: c%[k%[i%]%] %-> a loop of one work%-item, or shared out", explained)
+    assert.not_matches("in another order than Lua's", explained)
     for _, on_device in ipairs { { true, false }, { false, true }, { true, true } } do
       local values = values_of(SIZE, eighth)
       local got = copies.of(values)
       chunks = 0
-      load("return " .. SUMS[1])()(table.unpack(values))
+      load("return " .. text)()(table.unpack(values))
       assert(helper.call_with(on_device, compiled, table.unpack(got)))
       assert(copies.are_equal(values, got))
       assert.equal(on_device[2] and 0 or SIZE // 256, chunks)

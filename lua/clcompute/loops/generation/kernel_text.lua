@@ -212,6 +212,7 @@ local function print_kernels(nest, context, texts)
   if nest.scattered then
     texts[#texts + 1] = kernel_of(nest, nest.name, context, private_sums.print)
     texts[#texts + 1] = kernel_of(nest, nest.name .. "_result", context, private_sums.print_result)
+    texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, private_sums.print_single)
     return
   end
   if not nest.accumulators then

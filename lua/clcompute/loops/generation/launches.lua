@@ -303,7 +303,7 @@ local function print_reduction(kernel, sizes, output)
   end
 end
 
---- The launches of a nest that sums in copies of arrays.
+--- The launches of a nest that sums in copies of arrays: where these do not pay there is no result.
 local function print_scattered(kernel, _, output)
   local names, sizes, counts = private_sums.names(kernel), {}, {}
   for i, array in ipairs(kernel.scattered.arrays) do sizes[i] = ("%s_array.count"):format(array.id) end
@@ -314,9 +314,11 @@ local function print_scattered(kernel, _, output)
     table.concat(names.counts, ", "))
   add(output, "local %s = unpack(sums.distances)", table.concat(names.distances, ", "))
   add(output, "local %s = unpack(sums.parts)", table.concat(names.parts, ", "))
-  launches.launch("sums.kernel", "range", kernel, output)
-  launches.launch("sums.result", "result", kernel, output)
-  add(output, "counters.launches = counters.launches + 2")
+  launches.launch("result and sums.kernel or sums.single", "range", kernel, output)
+  add(output, "if result then")
+  indented(output, launches.launch, "sums.result", "result", kernel, output)
+  add(output, "end")
+  add(output, "counters.launches = counters.launches + (result and 2 or 1)")
 end
 
 --- The launch of a nest in tiles, dimension 0 being that of the innermost loop.

@@ -217,10 +217,14 @@ end
 -- may be too small for a launch each: then a call chooses between one work-item for all of it and the nests
 -- (`instead`).
 
---- Whether a part goes through arrays in one work-item or on the host, or does so where copies do not pay, or holds
--- what does.
+--- Whether a part is sums in copies that are the same in Lua's order.
+local function may_keep_order(part)
+  return part.scattered ~= nil and not private_sums.have_order(part.node)
+end
+
+--- Whether a part goes through arrays in one work-item or on the host, or may do so, or holds what does.
 local function is_sequential(part)
-  if part.is_task or part.scattered or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
+  if part.is_task or may_keep_order(part) or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
   if part.kind == "if" and #part.reads > 0 then return true end
   for _, body in ipairs(plans.bodies(part)) do
     for _, inner in ipairs(body) do
@@ -245,7 +249,10 @@ local function has_loop(nodes, state)
   return #state.loops > 0 or #state.kernels > 0 or walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
 end
 
-local function is_reduction(node) return node.kind == "for" and node.reductions end
+--- Whether a loop has sums that get another order as it is shared out.
+local function is_reduction(node)
+  return node.kind == "for" and (node.reductions or node.scattered and private_sums.have_order(node))
+end
 
 --- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order, but
 -- for those that the work-items of a group share. `instead` makes the plan of a run without it, where there is one.

@@ -9,8 +9,9 @@
 --       h[k[i]] = h[k[i]] + e                                 in its copy
 --     end
 --
--- Where a pass fails, the second kernel adds nothing.
+-- Where a pass fails, the second kernel adds nothing. Where copies do not pay, a third one keeps Lua's order.
 
+local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local plan = require("clcompute.loops.tree").plan
@@ -28,6 +29,15 @@ function private_sums.of(node)
     has[array] = true
   end
   return plan.part("scattered", { arrays = arrays })
+end
+
+--- Whether the order of a loop's sums matters: a function whose results are the same at each call has one.
+-- @tparam table node with `scattered`
+function private_sums.have_order(node)
+  for _, update in ipairs(node.scattered) do
+    if update.target.type == "float" then return true end
+  end
+  return false
 end
 
 -- --- how many chunks ----------------------------------------------------------------------------
@@ -154,6 +164,14 @@ function private_sums.print(nest, output)
     end
     output.depth = output.depth + 1
   end)
+end
+
+--- The kernel of one work-item, which has all passes.
+function private_sums.print_single(nest, output)
+  local body = nest.body
+  for i = #nest.band, 1, -1 do body = { ast.changed(nest.band[i], { body = body }) } end
+  output.depth = 0
+  c_statements.body(body, output)
 end
 
 --- Adds the copies to elements that lie one behind the other: vectors.

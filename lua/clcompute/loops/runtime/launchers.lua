@@ -362,7 +362,6 @@ Scattered.__index = Scattered
 local MOST_BYTES, MOST_OF_MEMORY = 1 << 28, 1 / 16 -- of all copies, in bytes and of a device's memory
 local APART = 128 -- bytes: two chunks share no line of a cache
 local TOGETHER = 32 -- work-items that a GPU starts at once
-local MOST_SLICES = 16 -- of copies, where a group's columns are neighbours
 local LEAST_RUN = 1024 -- elements that a processor's work-item adds up
 
 --- A nest on a device.
@@ -370,16 +369,17 @@ local LEAST_RUN = 1024 -- elements that a processor's work-item adds up
 -- @tparam Program program with its kernels
 -- @tparam Device device
 -- @tparam table row numbers of `clcompute.tuning.known`
--- @treturn table `kernel`; `result`, the second one; and the method `share`
+-- @treturn table `kernel`; `result`, the second one; `single`, that of one work-item; and the method `share`
 function launchers.scattered(nest, program, device, row)
-  local is_wide, result = row.kernel == "items", program:kernel(nest.name .. "_result")
+  local is_wide = row.kernel == "items"
+  local result, single = program:kernel(nest.name .. "_result"), program:kernel(nest.name .. "_single")
   local bytes = {}
   for i, array in ipairs(nest.scattered.arrays) do bytes[i] = ast.bytes(array.element) end
-  return setmetatable({ kernel = program:kernel(nest.name), result = result, is_wide = is_wide, device = device,
-    arrays = nest.scattered.arrays, bytes = bytes, units = device.compute_units, copies = {}, room = {},
-    most = is_wide and RESIDENT // 2 * device.compute_units or row.blocks * device.compute_units,
+  return setmetatable({ kernel = program:kernel(nest.name), result = result, single = single, device = device,
+    is_wide = is_wide, arrays = nest.scattered.arrays, bytes = bytes, copies = {}, room = {},
+    units = device.compute_units, most = (is_wide and RESIDENT // 2 or row.blocks) * device.compute_units,
     most_bytes = math.min(MOST_BYTES, device.global_memory * MOST_OF_MEMORY // 1 | 0),
-    items = device.type == "cpu" and 1 or result:info().group_size }, Scattered)
+    items = device.type == "cpu" and 1 or math.min(result:info().group_size, MOST_LANES) }, Scattered)
 end
 
 --- How far it is from one copy to the next, by array, in elements; also the bytes of all arrays.
@@ -392,10 +392,10 @@ local function distances_of(self, sizes)
   return distances, bytes
 end
 
---- Makes room for copies, which stays for later calls.
+--- Makes room for copies, which stays for later calls; where there are none, for an argument.
 local function make_room(self, chunks)
   for i, array in ipairs(self.arrays) do
-    local count = chunks * self.distances[i]
+    local count = chunks > 1 and chunks * self.distances[i] or 1
     if (self.room[i] or 0) < count then
       self.copies[i], self.room[i] = self.device:empty(array.element, count), count
     end
@@ -409,7 +409,7 @@ local function range_of_result(self, elements, chunks)
     return { global = { math.max(math.min(elements // LEAST_RUN, self.units), 1) }, group = { 1 } }
   end
   local columns = math.min(elements * self.items > self.most and TOGETHER or 1, self.items)
-  local slices = power_of_2(math.min(self.items // columns, columns > 1 and MOST_SLICES or MOST_LANES, chunks))
+  local slices = power_of_2(math.min(self.items // columns, chunks))
   return { global = { round_up(math.max(elements, 1), columns), slices }, group = { columns, slices } }
 end
 
@@ -417,7 +417,7 @@ end
 -- @tparam {integer,...} counts passes of each loop, the outermost first, all above 0
 -- @tparam {integer,...} sizes elements of each array
 -- @treturn table the range of the launch
--- @treturn table that of the second one
+-- @treturn ?table that of the second one; nil: one work-item has all passes
 -- @treturn integer how many chunks there are; `parts` has the parts of each loop, `distances` those of copies
 function Scattered:share(counts, sizes)
   local distances, bytes = distances_of(self, sizes)
@@ -432,6 +432,7 @@ function Scattered:share(counts, sizes)
     left, chunks = left // self.parts[i], chunks * self.parts[i]
   end
   make_room(self, chunks)
+  if chunks == 1 then return { global = { 1 }, group = { 1 } }, nil, 1 end
   local group = self.is_wide and self.items > 1 and TOGETHER or 1
   return { global = { round_up(chunks, group) }, group = { group } }, range_of_result(self, largest, chunks), chunks
 end
