@@ -278,7 +278,7 @@ helper.describe_each("a sum where data say", function(device)
   it("of integers may be one work-item's, or in copies, as each call decides", function()
     local text = SUMS_OF_INTEGERS[1]
     local compiled = assert(loops.compile(text, { device = device, target = "cpu" }))
-    assert(helper.call_with({ false, false }, compiled, table.unpack(values_of(3, eighth))))
+    compiled(table.unpack(values_of(3, eighth)))
     local explained = compiled:explain()
     assert.matches("one work%-item; reads .-\n *or, instead of it:\n *nest_1, .- sums in copies of c", explained)
     assert.matches("sums where data say: c%[k%[i%]%] %-> a loop of one work%-item, or shared out", explained)
