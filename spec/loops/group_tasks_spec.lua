@@ -200,6 +200,20 @@ helper.describe_each("a sum that the work-items of a task's group share", functi
     end
   end)
 
+  it("is one work-item's where there is no room for it", function()
+    for body, is_shared in pairs {
+      ["s = s + a[i][j]; r = r + y[j]"] = true, ["s = s + a[i][j]; r = r + y[j]; t = t + y[j]"] = false,
+      ["s = s + a[i][j]; r = r + y[j]; k = k + q[j]"] = true,
+    } do
+      for options, mark in pairs { [{}] = "_terms", [{ reduce = "tree" }] = "_found" } do
+        local compiled = compile(in_function(("for i = 1, n do local s, r, t, k = 0.5, x[i], 1.0, 3\n"
+          .. "for j = 1, i - 1 do %s end; y[i] = s + r + t; q[i] = k end"):format(body)), 8, options)
+        run(compiled, in_function "", random_tasks.arguments(3, eighth))
+        assert.equal(is_shared, compiled:source():find(mark, 1, true) ~= nil, body)
+      end
+    end
+  end)
+
   it("has bounds that are looked at before, as in Lua", function()
     local text, messages = in_function(PASSES[1]), {}
     for i, target in ipairs { "gpu", "cpu" } do

@@ -8,6 +8,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local chains = require "clcompute.loops.generation.chains"
 local group_loops = require "clcompute.loops.generation.group_loops"
+local group_tasks = require "clcompute.loops.generation.group_tasks"
 local ordered_sums = require "clcompute.loops.generation.ordered_sums"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
@@ -21,15 +22,6 @@ local FIRST = 32 -- work-items that put together what others found
 
 local NAMES = { int = "int_found", float = "real_found" }
 
---- How many of a loop's sums are of each type.
-local function count(loop)
-  local counts = { int = 0, float = 0 }
-  for _, sum in ipairs(loop.reductions or {}) do
-    counts[sum.target.type] = counts[sum.target.type] + 1
-  end
-  return counts
-end
-
 --- What the sums of a task need.
 -- @tparam {table,...} nodes of `clcompute.loops.generation.sharing`
 -- @treturn ?table a part "team" of the plan; nil where there are none
@@ -38,7 +30,8 @@ function group_sums.of(nodes)
   walk.nodes(nodes, function(node)
     if not node.is_sum then return end
     loops[#loops + 1] = node.loop
-    for type, most in pairs(count(node.loop)) do lanes[type] = math.max(lanes[type], most) end
+    if not node.loop.reductions then return end
+    for type, count in pairs(group_tasks.places(node.loop)) do lanes[type] = math.max(lanes[type], count) end
   end)
   if #loops == 0 then return nil end
   return plan.part("team", { room = chains.room(loops), lanes = lanes, by_rows = true, loops = loops })

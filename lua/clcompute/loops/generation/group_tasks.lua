@@ -18,7 +18,7 @@ local walk = require("clcompute.loops.tree").walk
 
 local group_tasks = {}
 
-local MOST_SLOTS, MOST_LANES = 2, 3 -- of a sum, places in local memory: of terms of a type, of what work-items found
+local MOST = 2 -- of a loop's terms of a type, or of its sums in any order: 512 work-items have 48 KiB for all of them
 
 -- --- what is shared ---------------------------------------------------------------------------
 
@@ -37,12 +37,19 @@ local function assigns_only(nodes, targets)
   return true
 end
 
+--- How many places in local memory the sums of a loop need for each work-item, by type.
+function group_tasks.places(node)
+  if not node.reductions then return select(2, chains.of(node)) end
+  local counts = { int = 0, float = 0 }
+  for _, sum in ipairs(node.reductions) do counts[sum.target.type] = counts[sum.target.type] + 1 end
+  return counts
+end
+
 --- What a loop sums up: `reductions` in any order, or `recurrences` in Lua's; nil where there is no room for it.
 local function sums_of(node)
-  if node.reductions then return #node.reductions <= MOST_LANES and node.reductions or nil end
-  if not chains.are_in(node) then return nil end
-  local _, slots = chains.of(node)
-  return math.max(slots.int, slots.float) <= MOST_SLOTS and node.recurrences or nil
+  if not node.reductions and not chains.are_in(node) then return nil end
+  local places = group_tasks.places(node)
+  return math.max(places.int, places.float) <= MOST and (node.reductions or node.recurrences) or nil
 end
 
 --- Whether a loop is parallel but for sums that work-items may share.

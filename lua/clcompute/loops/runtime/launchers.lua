@@ -101,8 +101,7 @@ local function members(kernel, device, row)
   return device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, kernel:info().group_size))
 end
 
---- The most of a group that shares sums: terms of these take 32 KiB where they are 512, as
--- `clcompute.loops.generation.chains` has them.
+--- The most of a group that shares sums, as `clcompute.loops.generation.group_tasks` has them.
 local function most_in_team(device, row)
   return math.min(row.together or 1, device.local_memory < 48 * 1024 and 128 or 512)
 end
