@@ -34,6 +34,10 @@ local SUMS = {
   text_of "for s = 1, 3 do for i = 1, n do h[k[i]] = h[k[i]] + x[i] * s end end",
   text_of "for i = 1, n // 8 do for j = i, n // 4 do h[k[j]] = h[k[j]] + x[i] end end",
   text_of "for i = n, 1, -2 do h[k[i]] = h[k[i]] + x[i]; c[l[i]] = c[l[i]] - i end",
+  text_of [=[for y = 1, 20 do
+    local d = y * 0.5
+    for j = 1, n // 20 do h[k[j]] = h[k[j]] + d end
+  end]=],
   text_of [=[for s = 1, 3 do
     for i = 1, n do h[k[i]] = h[k[i]] + x[i] end
     for i = 1, n do x[i] = x[i] * 0.5 end
@@ -240,6 +244,10 @@ helper.describe_each("a sum where data say", function(device)
     local compiled, values = compile(SUMS[1], { target = "cpu" }), values_of(SIZE, eighth)
     check(compiled, SUMS[1], values)
     assert.equal(SIZE // 256, chunks)
+    local in_rows = text_of "for y = 1, 3 do local d = y * 0.5; for j = 1, n do h[k[j]] = h[k[j]] + d end end"
+    chunks = 0
+    check(compile(in_rows, { target = "cpu" }), in_rows, values)
+    assert.equal(3, chunks) -- a row is more than a pass
     values[1], chunks = list_of(SIZE, eighth), 0
     check(compiled, SUMS[1], values)
     assert.equal(1, chunks)
@@ -262,7 +270,7 @@ helper.describe_each("a sum where data say", function(device)
     assert.matches("sums in copies of arrays are put together in another order than Lua's", explained)
     for _, target in ipairs { "cpu", "gpu" } do
       local compiled = compile(SUMS[3], { target = target })
-      check(compiled, SUMS[3], values_of(31, any)) -- too few passes for copies
+      check(compiled, SUMS[3], values_of(3, any)) -- too few passes for copies
       assert.equal(1, compiled:stats().launches)
     end
   end)

@@ -15,8 +15,45 @@ local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local plan = require("clcompute.loops.tree").plan
+local trip_counts = require("clcompute.loops.analysis").trip_counts
 
 local private_sums = {}
+
+local UNKNOWN = 16 -- passes of a loop where data decide how many there are, as in `work_estimate`
+
+--- How often loops come to a statement in them, as Lua.
+local function count_text(around)
+  local known, factors = {}, {}
+  for _, loop in ipairs(around) do
+    known[#known + 1] = loop
+    local counts = not loop.irregular and trip_counts.counts(known)
+    if not counts then known[#known] = nil end
+    factors[#factors + 1] = counts and ("max(%s, 0)"):format(counts[#counts]) or tostring(UNKNOWN)
+  end
+  return table.concat(factors, " * ")
+end
+
+--- Adds how often statements that are keys run, as Lua, to a list.
+local function add_counts(nodes, around, is_update, texts)
+  for _, node in ipairs(nodes) do
+    if is_update[node] then texts[#texts + 1] = count_text(around) end
+    for _, arm in ipairs(node.arms or {}) do add_counts(arm.body, around, is_update, texts) end
+    add_counts(node.otherwise or {}, around, is_update, texts)
+    if node.kind == "for" then
+      around[#around + 1] = node
+      add_counts(node.body, around, is_update, texts)
+      around[#around] = nil
+    end
+  end
+end
+
+--- How many sums a loop has, of which data say where they are, as Lua.
+local function updates_of(node)
+  local texts, is_update = {}, {}
+  for _, update in ipairs(node.scattered) do is_update[update] = true end
+  add_counts({ node }, {}, is_update, texts)
+  return table.concat(texts, " + ")
+end
 
 --- How the loops of a nest are shared out, if it is for such sums alone that it is sequential.
 -- @tparam table node its outermost loop, with `scattered`
@@ -28,7 +65,7 @@ function private_sums.of(node)
     if not has[array] then arrays[#arrays + 1] = array end
     has[array] = true
   end
-  return plan.part("scattered", { arrays = arrays })
+  return plan.part("scattered", { arrays = arrays, updates = updates_of(node) })
 end
 
 --- Whether the order of a loop's sums matters: a function whose results are the same at each call has one.
@@ -42,24 +79,24 @@ end
 
 -- --- how many chunks ----------------------------------------------------------------------------
 
-local LEAST = 256 -- passes of a chunk on a processor
-local TIMES = 4 -- as many passes as elements: then copies take little beside them
-local LEAST_WIDE = 16 -- passes of a chunk on a GPU
+local LEAST = 256 -- sums of a chunk on a processor
+local TIMES = 4 -- as many sums as elements: then copies take little beside them
+local LEAST_WIDE = 16 -- sums of a chunk on a GPU
 
--- On a GPU a pass waits for memory as long as copying this many elements, squared, takes where all work-items do: so
--- many chunks, times the root of passes for each element, take the shortest time.
+-- On a GPU a sum waits for memory as long as copying this many elements, squared, takes where all work-items do: so
+-- many chunks, times the root of sums for each element, take the shortest time.
 local WAIT_WIDE = 256
 
 --- The most chunks that pay on a device with units enough; 1 where the loop had better keep its order.
--- @tparam integer passes of a nest
+-- @tparam integer updates sums that a nest has
 -- @tparam integer elements of its arrays
 -- @tparam boolean is_wide whether for a GPU
 -- @treturn integer
-function private_sums.chunks(passes, elements, is_wide)
+function private_sums.chunks(updates, elements, is_wide)
   elements = math.max(elements, 1)
-  if not is_wide then return math.max(math.min(passes // LEAST, passes // (TIMES * elements)), 1) end
-  local most = WAIT_WIDE * (passes / elements) ^ 0.5 // 1 | 0
-  return math.max(math.min(passes // LEAST_WIDE, most), 1)
+  if not is_wide then return math.max(math.min(updates // LEAST, updates // (TIMES * elements)), 1) end
+  local most = WAIT_WIDE * (updates / elements) ^ 0.5 // 1 | 0
+  return math.max(math.min(updates // LEAST_WIDE, most), 1)
 end
 
 -- --- parameters ---------------------------------------------------------------------------------

@@ -140,12 +140,6 @@ local function elements_of(kernel)
   return table.concat(texts, " + ")
 end
 
-local function passes_of(kernel)
-  local counts = {}
-  for i, node in ipairs(kernel.band) do counts[i] = ("max(%s_count, 0)"):format(node.variable.id) end
-  return table.concat(counts, " * ")
-end
-
 -- Of a statement, what an element of a copy takes, as many are side by side; so many copies there are on a processor
 -- of two cores; and so many work-items a core has one after the other in `runtime/costs`.
 local COPIED, MOST_CHUNKS, GRAIN = 0.5, 16, 64
@@ -154,7 +148,8 @@ local COPIED, MOST_CHUNKS, GRAIN = 0.5, 16, 64
 -- those. Copies are work, too.
 local function print_chunks(part, output)
   add(output, "local elements = %s", elements_of(part))
-  add(output, "local copies = min(chunks(%s, elements, wide), wide and math.huge or %d)", passes_of(part), MOST_CHUNKS)
+  add(output, "local copies = min(chunks(%s, elements, wide), wide and math.huge or %d)", part.scattered.updates,
+    MOST_CHUNKS)
   add(output, "numbers.work[%d] = numbers.work[%d] + copies * elements * %g", part.index, part.index, COPIED)
   add(output, "numbers.items[%d] = copies * (wide and 1 or %d)", part.index, GRAIN)
 end
