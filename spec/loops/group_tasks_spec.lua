@@ -341,4 +341,20 @@ describe("what a GPU's plan leaves over beside rounds", function()
     assert.matches("Lua, from line", compiled:explain())
     assert.not_matches("and sums", compiled:explain())
   end)
+
+  it("has no sums by a tree on a processor, whose groups share none", function()
+    local text = [[function(x, y, n)
+      for t = 1, n do
+        for i = 1, n do y[i] = y[i] * 0.5 + x[t] end
+        for i = 1, n do x[t] = x[t] + y[i] end
+      end
+    end]]
+    local compiled = assert(loops.compile(text, { device = device, target = "cpu", reduce = "tree" }))
+    local expected, got = { { 0.5, 1.0, 1.5 }, { 1.0, 2.0, 3.0 }, 3 }, { { 0.5, 1.0, 1.5 }, { 1.0, 2.0, 3.0 }, 3 }
+    load("return " .. text)()(table.unpack(expected))
+    compiled(table.unpack(got))
+    assert.same(expected, got)
+    assert.matches("reduces, work%-items share %(i%)", compiled:explain())
+    assert.not_matches("one launch", compiled:explain())
+  end)
 end)

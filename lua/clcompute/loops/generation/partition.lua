@@ -263,7 +263,7 @@ local function build_task(nodes, later, instead, state)
   local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
   if obstacle(node, uses, checked) then return nil end
   local is_shared, reduces = state.may_share(nodes, instead ~= nil), walk.find(nodes, is_reduction)
-  if reduces and not (is_shared and instead and state.shares_sums(nodes)) then return nil end
+  if reduces and not (state.is_wide and is_shared and instead and state.shares_sums(nodes)) then return nil end
   if state.is_choice and not is_shared then return nil end
   local other = instead and instead()
   local function kernel(special) return new_kernel(node, uses, checked, special, state) end
