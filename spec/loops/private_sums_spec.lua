@@ -42,6 +42,7 @@ local SUMS = {
     for i = 1, n do h[k[i]] = h[k[i]] + x[i] end
     for i = 1, n do x[i] = x[i] * 0.5 end
   end]=],
+  in_loop "for m = 1, l[i] do for j = m, 4 do h[j] = h[j] + x[i] end end",
 }
 local SUMS_OF_INTEGERS = {
   in_loop "c[k[i]] = c[k[i]] + 1",

@@ -21,14 +21,24 @@ local private_sums = {}
 
 local UNKNOWN = 16 -- passes of a loop where data decide how many there are, as in `work_estimate`
 
---- How often loops come to a statement in them, as Lua.
+--- Whether a text of Lua has one of some names.
+local function has_any(text, names)
+  for name in text:gmatch "[%a_][%w_]*" do
+    if names[name] then return true end
+  end
+  return false
+end
+
+--- How often loops come to a statement in them, as Lua. Loops of which data decide, or the pass of such a loop, are
+-- counted alone as some.
 local function count_text(around)
-  local known, factors = {}, {}
+  local known, is_lost, factors = {}, {}, {}
   for _, loop in ipairs(around) do
     known[#known + 1] = loop
     local counts = not loop.irregular and trip_counts.counts(known)
-    if not counts then known[#known] = nil end
-    factors[#factors + 1] = counts and ("max(%s, 0)"):format(counts[#counts]) or tostring(UNKNOWN)
+    local count = counts and not has_any(counts[#counts], is_lost) and counts[#counts]
+    if not count then known[#known], is_lost[loop.variable.id] = nil, true end
+    factors[#factors + 1] = count and ("max(%s, 0)"):format(count) or tostring(UNKNOWN)
   end
   return table.concat(factors, " * ")
 end
