@@ -5,6 +5,7 @@ local calls = require "clcompute.warm.calls"
 local command = require "spec.support.command"
 local helper = require "spec.helper"
 local pocl_log = require "clcompute.warm.pocl_log"
+local process = require "clcompute.base.process"
 
 local device, shell = helper.device(), helper.shell
 
@@ -137,6 +138,16 @@ describe("clcompute doctor --cold", function()
   it("says so where there is no place for its folders", function()
     local said = shell(("TMPDIR=/none/such %s doctor --cold 2>&1"):format(command.text))
     assert.equal("clcompute: mkdir: cannot make a folder in '/none/such'\n", said)
+  end)
+
+  it("has folders with names that no other one had", function()
+    local is_known = {}
+    for _ = 1, 40 do
+      local folder <close> = process.new_folder()
+      assert.is_nil(is_known[folder.path])
+      is_known[folder.path] = true
+      collectgarbage()
+    end
   end)
 
   it("leaves nothing behind when Ctrl-C ends it", function()

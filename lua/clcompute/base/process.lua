@@ -28,12 +28,18 @@ end
 
 local FOLDER = { __close = function(self) process.tool("rm -rf " .. process.quote(self.path)) end }
 
+--- A number that nobody else has: time and addresses may be the same in another process, or soon after.
+local function any_number()
+  local random <close> = assert(io.open("/dev/urandom", "rb"))
+  return (string.unpack("<i8", random:read(8)))
+end
+
 --- A new folder, `path`, which goes away when it is closed, also by Ctrl-C: its name is known before it is there.
 -- @raise where it cannot be made
 function process.new_folder()
   local parent = os.getenv "TMPDIR" or ""
   if parent == "" then parent = "/tmp" end
-  local path = ("%s/clcompute-%x-%p"):format(parent, os.time(), {})
+  local path = ("%s/clcompute-%x"):format(parent, any_number())
   local unfinished <close> = setmetatable({}, { __close = function(_, fault) -- luacheck: no unused
     if fault then process.tool("rmdir 2>/dev/null " .. process.quote(path)) end
   end })
