@@ -311,7 +311,7 @@ local function print_scattered(kernel, _, output)
   add(output, "local sums = kernels[%d]", kernel.index)
   add(output, "local %s = %s", table.concat(names.counts, ", "), table.concat(sizes, ", "))
   add(output, "local range, result, chunks = sums:share({ %s }, { %s }, %s)", table.concat(counts, ", "),
-    table.concat(names.counts, ", "), kernel.scattered.updates)
+    table.concat(names.counts, ", "), kernel.scattered.statements)
   add(output, "local %s = unpack(sums.distances)", table.concat(names.distances, ", "))
   add(output, "local %s = unpack(sums.parts)", table.concat(names.parts, ", "))
   launches.launch("result and sums.kernel or sums.single", "range", kernel, output)

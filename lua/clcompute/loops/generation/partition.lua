@@ -200,12 +200,13 @@ end
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
 local function build_nest(node, state)
   local many = build_kernel(node, state)
-  local few, is_few = many and node.parallel and ranges.few_passes(node), state.is_few
+  local may_be_few = many and (node.parallel or node.scattered and state.is_wide)
+  local few, is_few = may_be_few and ranges.few_passes(node), state.is_few
   state.is_few = true
   local loop = few and build_loop(node, state)
   state.is_few = is_few
   if not loop then return many end
-  few.node.place = "either"
+  if few.node.reductions then few.node.place = "either" end
   return plans.part("either", { node = node, condition = few.condition, words = few.words, many = { many },
     few = { loop } })
 end

@@ -43,25 +43,24 @@ local function count_text(around)
   return table.concat(factors, " * ")
 end
 
---- Adds how often statements that are keys run, as Lua, to a list.
-local function add_counts(nodes, around, is_update, texts)
+--- Adds how often statements run that compute a number, as Lua, to a list.
+local function add_counts(nodes, around, texts)
   for _, node in ipairs(nodes) do
-    if is_update[node] then texts[#texts + 1] = count_text(around) end
-    for _, arm in ipairs(node.arms or {}) do add_counts(arm.body, around, is_update, texts) end
-    add_counts(node.otherwise or {}, around, is_update, texts)
+    if node.value then texts[#texts + 1] = count_text(around) end
+    for _, arm in ipairs(node.arms or {}) do add_counts(arm.body, around, texts) end
+    add_counts(node.otherwise or {}, around, texts)
     if node.kind == "for" then
       around[#around + 1] = node
-      add_counts(node.body, around, is_update, texts)
+      add_counts(node.body, around, texts)
       around[#around] = nil
     end
   end
 end
 
---- How many sums a loop has, of which data say where they are, as Lua.
-local function updates_of(node)
-  local texts, is_update = {}, {}
-  for _, update in ipairs(node.scattered) do is_update[update] = true end
-  add_counts({ node }, {}, is_update, texts)
+--- How many statements a loop runs, as Lua.
+local function statements_of(node)
+  local texts = {}
+  add_counts({ node }, {}, texts)
   return table.concat(texts, " + ")
 end
 
@@ -75,7 +74,7 @@ function private_sums.of(node)
     if not has[array] then arrays[#arrays + 1] = array end
     has[array] = true
   end
-  return plan.part("scattered", { arrays = arrays, updates = updates_of(node) })
+  return plan.part("scattered", { arrays = arrays, statements = statements_of(node) })
 end
 
 --- Whether the order of a loop's sums matters: a function whose results are the same at each call has one.
@@ -89,24 +88,24 @@ end
 
 -- --- how many chunks ----------------------------------------------------------------------------
 
-local LEAST = 256 -- sums of a chunk on a processor
-local TIMES = 4 -- as many sums as elements: then copies take little beside them
-local LEAST_WIDE = 16 -- sums of a chunk on a GPU
+local LEAST = 256 -- statements of a chunk on a processor
+local TIMES = 4 -- as many statements as elements: then copies take little beside them
+local LEAST_WIDE = 16 -- statements of a chunk on a GPU
 
--- On a GPU a sum waits for memory as long as copying this many elements, squared, takes where all work-items do: so
--- many chunks, times the root of sums for each element, take the shortest time.
+-- On a GPU a statement waits for memory as long as copying this many elements, squared, takes where all work-items do:
+-- so many chunks, times the root of statements for each element, take the shortest time.
 local WAIT_WIDE = 256
 
 --- The most chunks that pay on a device with units enough; 1 where the loop had better keep its order.
--- @tparam integer updates sums that a nest has
+-- @tparam integer statements that a nest runs
 -- @tparam integer elements of its arrays
 -- @tparam boolean is_wide whether for a GPU
 -- @treturn integer
-function private_sums.chunks(updates, elements, is_wide)
+function private_sums.chunks(statements, elements, is_wide)
   elements = math.max(elements, 1)
-  if not is_wide then return math.max(math.min(updates // LEAST, updates // (TIMES * elements)), 1) end
-  local most = WAIT_WIDE * (updates / elements) ^ 0.5 // 1 | 0
-  return math.max(math.min(updates // LEAST_WIDE, most), 1)
+  if not is_wide then return math.max(math.min(statements // LEAST, statements // (TIMES * elements)), 1) end
+  local most = WAIT_WIDE * (statements / elements) ^ 0.5 // 1 | 0
+  return math.max(math.min(statements // LEAST_WIDE, most), 1)
 end
 
 -- --- parameters ---------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ local MOST_DIMENSIONS = 3
 -- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
+-- Where passes sum where data say, a launch for each takes less time than they do as work-items, if they are so long.
+local OUTNUMBERED = 64
 
 -- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
 -- kernel again for each size; what they are too large by, the kernel leaves out.
@@ -117,15 +119,26 @@ function ranges.reduces(node)
   return not has_parallel
 end
 
---- When a parallel loop had better stay on the host, because it has few passes and a loop in it can be shared out.
--- @tparam table node its `for` node
+--- Whether a loop sums in elements of which data say where they are.
+local function sums_where_data_say(node)
+  return node.scattered ~= nil or walk.find(node.body, function(part) return part.atomic ~= nil end) ~= nil
+end
+
+--- When a loop had better stay on the host, because it has few passes and a loop in it can be shared out.
+-- @tparam table node its `for` node, which is parallel or sums where data say
 -- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
 -- `node`, the loop in it. nil: never
 function ranges.few_passes(node)
   if #ranges.band_of(node) > 1 then return nil end
+  local sums = sums_where_data_say(node)
   for _, inner in ipairs(node.body) do
-    local counts = inner.kind == "for" and ranges.reduces(inner) and trip_counts.counts { node, inner }
-    if counts then
+    local is_one = inner.kind == "for" and (ranges.reduces(inner) or sums and inner.parallel)
+    local counts = is_one and trip_counts.counts { node, inner }
+    if counts and sums and (math.tointeger(counts[2]) or OUTNUMBERED) >= OUTNUMBERED then
+      return { node = inner, condition = ("wide and %d * %s <= %s"):format(OUTNUMBERED, counts[1], counts[2]),
+        words = ("on a GPU %s has %d times as many passes as %s"):format(inner.variable.name, OUTNUMBERED,
+          node.variable.name) }
+    elseif counts and not sums then
       return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
         words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
           inner.variable.name, MANY) }

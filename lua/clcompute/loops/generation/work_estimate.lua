@@ -148,7 +148,7 @@ local COPIED, MOST_CHUNKS, GRAIN = 0.5, 16, 64
 -- those. Copies are work, too.
 local function print_chunks(part, output)
   add(output, "local elements = %s", elements_of(part))
-  add(output, "local copies = min(chunks(%s, elements, wide), wide and math.huge or %d)", part.scattered.updates,
+  add(output, "local copies = min(chunks(%s, elements, wide), wide and math.huge or %d)", part.scattered.statements,
     MOST_CHUNKS)
   add(output, "numbers.work[%d] = numbers.work[%d] + copies * elements * %g", part.index, part.index, COPIED)
   add(output, "numbers.items[%d] = copies * (wide and 1 or %d)", part.index, GRAIN)

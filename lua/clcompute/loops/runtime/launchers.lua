@@ -415,15 +415,16 @@ end
 --- Shares passes out: the outer loops first.
 -- @tparam {integer,...} counts passes of each loop, the outermost first, all above 0
 -- @tparam {integer,...} sizes elements of each array
--- @tparam integer updates sums there are, about
+-- @tparam integer statements how many run, about
 -- @treturn table the range of the launch
 -- @treturn ?table that of the second one; nil: one work-item has all passes
 -- @treturn integer how many chunks there are; `parts` has the parts of each loop, `distances` those of copies
-function Scattered:share(counts, sizes, updates)
+function Scattered:share(counts, sizes, statements)
   local distances, bytes = distances_of(self, sizes)
   local elements, largest = 0, 0
   for _, size in ipairs(sizes) do elements, largest = elements + size, math.max(largest, size) end
-  local left = math.min(private_sums.chunks(updates, elements, self.is_wide), self.most, self.most_bytes // bytes)
+  local left = math.min(private_sums.chunks(statements, elements, self.is_wide), self.most,
+    self.most_bytes // bytes)
   local chunks = 1
   self.parts, self.distances = {}, distances
   for i, count in ipairs(counts) do

@@ -115,7 +115,8 @@ local PARTS = record.family("part of a plan", {
     { "found", "ref", "partition", "x and a variable `found`, put together" },
   },
   -- Sums in elements of which data say where they are: each work-item has copies of these arrays.
-  scattered = { { "arrays", "refs", "partition" }, { "updates", "string", "partition", "Lua: sums there are, about" } },
+  scattered = { { "arrays", "refs", "partition" },
+    { "statements", "string", "partition", "Lua: how many run, about" } },
   -- Several passes of a loop on the host in two launches.
   round = {
     { "index", "integer", "round_kernels", "in `rounds`" }, { "name", "string", "round_kernels" },
