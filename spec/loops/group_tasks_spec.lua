@@ -334,6 +334,20 @@ describe("what a GPU's plan leaves over beside rounds", function()
     end
   end)
 
+  it("gives way, with all tasks in its place, to launches that sum up where sums are long", function()
+    local compiled = assert(loops.compile([[function(x, z, n)
+      for k = 1, n do
+        local s = 0.0
+        for i = 1, n do s = s + x[i] * x[i] end
+        z[k] = s
+        z[1] = s * 0.5
+      end
+    end]], { device = device, target = "gpu", reduce = "tree" }))
+    compiled(device:buffer({ 0.5, 0.25 }, "double"), device:buffer({ 0.0, 0.0 }, "double"), 2)
+    assert.equal("group", choice(compiled, 1000))
+    assert.equal("nest", choice(compiled, 100000))
+  end)
+
   it("stays as it was on a processor", function()
     local compiled, expected, got = compiled_for { target = "cpu" }
     compiled(table.unpack(got))

@@ -11,6 +11,7 @@
 -- and deeper than the sequential loops around it. "none" takes every nest.
 
 local costs = require "clcompute.loops.runtime.costs"
+local plans = require("clcompute.loops.tree").plan
 
 local profitability = {}
 
@@ -158,23 +159,51 @@ local function all(plan, value)
   return on_device
 end
 
---- What may be given back to Lua at once: each nest, and a task that groups share with the one in whose place it is.
+--- The next nests of plans in whose place something else may run.
+local function tasks_in(bodies, list)
+  for _, body in ipairs(bodies) do
+    for _, part in ipairs(body) do
+      if part.instead then list[#list + 1] = part else tasks_in(plans.bodies(part), list) end
+    end
+  end
+  return list
+end
+
+--- What may be given back to Lua at once: each nest, and a task with those in its place that are such, too: one of them
+-- alone may take as long, and what is in the place of all be much faster.
 local function given_back(plan)
   local list = {}
-  for index, kernel in ipairs(plan.kernels) do
-    list[#list + 1] = { index }
-    local task = kernel.is_shared and kernel.instead[1]
-    if task and task.is_task then list[#list + 1] = { index, task.index } end
+  for _, kernel in ipairs(plan.kernels) do
+    local nests, level = {}, { kernel }
+    while #level > 0 do
+      local bodies = {}
+      for _, task in ipairs(level) do
+        nests[#nests + 1], bodies[#bodies + 1] = task.index, task.instead
+      end
+      list[#list + 1] = table.move(nests, 1, #nests, 1, {})
+      level = tasks_in(bodies, {})
+    end
+  end
+  return list
+end
+
+--- Those of some nests that are on the device, if the first one is.
+local function left_of(nests, on_device)
+  local list = {}
+  for _, index in ipairs(on_device[nests[1]] and nests or {}) do
+    if on_device[index] then list[#list + 1] = index end
   end
   return list
 end
 
 --- Gives nests back to Lua, each time what helps most.
 local function improve(plan, numbers, arrays, on_device, figures, best)
+  local choices = given_back(plan)
   while true do
     local found
-    for _, nests in ipairs(given_back(plan)) do
-      if on_device[nests[1]] and on_device[nests[#nests]] then
+    for _, nests in ipairs(choices) do
+      nests = left_of(nests, on_device)
+      if #nests > 0 then
         for _, index in ipairs(nests) do on_device[index] = false end
         local without = profitability.cost(plan, numbers, arrays, on_device, figures)
         for _, index in ipairs(nests) do on_device[index] = true end
