@@ -254,6 +254,22 @@ helper.describe_each("a sum where data say", function(device)
     assert.equal(1, chunks)
   end)
 
+  it("stays on the host on a GPU where a loop in a pass is far longer", function()
+    local text = "function(h, x, k, n, w) for i = 1, n do local s = 0.0 for j = 1, w do s = s + x[j] * i end "
+      .. "h[k[i]] = h[k[i]] + s end end"
+    local compiled = compile(text, { target = "gpu" })
+    for n, w in pairs { [2] = 130, [3] = 7 } do
+      local values = { list_of(4, eighth), list_of(w, eighth), { 4, 1, 4 }, n, w }
+      local got = copies.of(values)
+      load("return " .. text)()(table.unpack(values))
+      compiled(table.unpack(got))
+      assert(copies.are_equal(values, got))
+    end
+    assert.matches("sums in copies of h.-or, where on a GPU j has 64 times as many passes as i:.-reduces, work%-items",
+      compiled:explain())
+    assert.not_matches("64 times", compile(text, { target = "cpu" }):explain())
+  end)
+
   it("leaves elements alone that no pass adds to: -0.0, NaN, infinity", function()
     local values = values_of(SIZE, eighth)
     values[1] = { -0.0, 0 / 0, math.huge, -0.0, 1.5, -math.huge }
