@@ -12,7 +12,8 @@ local MOST_DIMENSIONS = 3
 -- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
--- Where passes sum where data say, a launch for each takes less time than they do as work-items, if they are so long.
+-- Where a loop sums where data say, and a loop in it has so many times as many passes: then launches for each pass,
+-- whose loop is shared out, take less time than a work-item for each.
 local OUTNUMBERED = 64
 
 -- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
