@@ -132,7 +132,8 @@ describe("the first minute", function()
   it("builds for the first calls no more than they launch, within seconds of processor time", function()
     if not helper.long(true) then return pending "it takes long here" end
     -- kernels, and seconds that a quiet machine must keep to, of which others that compute leave a quarter
-    -- Tiles of AVX-512 have 14 rows of 32 floats, others 6 of 16: on one machine they took LLVM 2.5 to 3.3 times as long.
+    -- Tiles of AVX-512 have 14 rows of 32 floats, others 6 of 16: on one machine they took LLVM 2.5 to 3.3 times as
+    -- long.
     local fast = device.vector_width_float == 16 and 8 or 4
     local expected = { saxpy = { 1, 0.5 }, gemm = { 1, 0.8 }, gauss = { 3, 1 }, sum = { 1, 0.5 }, map = { 1, 0.5 },
       scan = { 1, 0.5 }, ["gemm, fast"] = { device.has_double and 2 or 1, fast } }
