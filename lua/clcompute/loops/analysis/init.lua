@@ -22,7 +22,7 @@ return {
   recurrences = require "clcompute.loops.analysis.recurrences", -- `x = f(x, e)` that alone hinder, in their order
   right_looking = require "clcompute.loops.analysis.right_looking", -- sums of later passes, updated by each pass
   round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
-  scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic or in copies
+  scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, for any order
   scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl
   separation = require "clcompute.loops.analysis.separation", -- a nest of its own for what hinders others
   splitting = require "clcompute.loops.analysis.splitting", -- a sequential loop, cut at the pass of a loop around it
