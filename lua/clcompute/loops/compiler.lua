@@ -220,7 +220,8 @@ local function scattered_updates(unit, job)
   local is_tree, is_wide = job.options.reduce == "tree", job.target.is_wide
   if unit.given_up or job.options.heuristics == "paper" and not is_tree then return end
   analysis.scattered_updates.mark(unit.scop, { widest = is_wide and (job.target.has_long_atomics and 8 or 4) or nil,
-    has_copies = job.options.heuristics ~= "paper", takes_floats = is_tree })
+    has_copies = job.options.heuristics ~= "paper", takes_floats = is_tree,
+    has_logs = is_wide and job.options.heuristics ~= "paper" })
 end
 
 local function wavefronts(unit, job)
@@ -295,7 +296,7 @@ local function bounds(unit)
   if not checks then
     for _, loop in ipairs(unit.scop.loops) do
       loop.parallel, loop.reductions, loop.wavefront, loop.behind = false, nil, nil, nil
-      loop.recurrences, loop.scattered = nil, nil
+      loop.recurrences, loop.scattered, loop.logged = nil, nil, nil
     end
   end
   for _, check in ipairs(checks or {}) do
@@ -373,7 +374,7 @@ local function tiling(unit, job)
       kernel.body = job.target.is_wide and generation.tiling.of_pass(body, unit.scop, unit.real)
         or generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
       unit.has_groups = unit.has_groups or job.target.is_wide
-    elseif not kernel.accumulators and not kernel.wavefront then
+    elseif not kernel.accumulators and not kernel.wavefront and not kernel.logged then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
         kernel.body = generation.tiling.of_pass(kernel.band[#kernel.band].body, unit.scop, unit.real)

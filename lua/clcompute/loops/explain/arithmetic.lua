@@ -2,6 +2,7 @@
 
 --- Where the numbers that kernels compute may not be those of Lua, in words.
 
+local ast = require("clcompute.loops.tree").ast
 local walk = require("clcompute.loops.tree").walk
 
 local arithmetic = {}
@@ -40,7 +41,7 @@ end
 local function has_float_copies(plan)
   for _, kernel in ipairs(plan.kernels) do
     for _, array in ipairs(kernel.scattered and kernel.scattered.arrays or {}) do
-      if array.element == "float" or array.element == "double" then return true end
+      if ast.is_float(array.element) then return true end
     end
   end
   return false

@@ -53,8 +53,8 @@ local function explain_loop(spec, node, role, lines)
     return add(lines, "  %-20s parallel%s%s -> %s", place, node.is_turned and ", within a column" or "",
       node.obstacle and ", but no kernel: " .. node.obstacle or "", role)
   end
-  if node.scattered then
-    return add(lines, "  %-20s %s%s -> %s", place, plan_words.scattered(spec.scop, node.scattered),
+  if node.scattered or node.logged then
+    return add(lines, "  %-20s %s%s -> %s", place, plan_words.scattered(spec.scop, node.scattered or node.logged),
       node.obstacle and ", but no kernel: " .. node.obstacle or "", role)
   end
   if node.reductions then

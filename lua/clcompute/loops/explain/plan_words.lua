@@ -35,7 +35,8 @@ end
 --- Sums in elements of which data say where they are, in words.
 function plan_words.scattered(scop, updates)
   local texts = {}
-  for i, node in ipairs(updates) do
+  for i, update in ipairs(updates) do
+    local node = update.node or update
     texts[i] = ("%s (line %d)"):format(dependences.source_of(scop, node.target), node.line)
   end
   return "sums where data say: " .. table.concat(texts, ", ")
@@ -83,7 +84,7 @@ local NAMED = {
     if part.tiles then return name_tiles(part.tiles, list) end
     if part.wavefront then list[part.wavefront.follower] = "follows from the wavefront" end
     for _, node in ipairs(part.band) do
-      list[node] = (part.accumulators or part.scattered) and "shared out to work-items"
+      list[node] = (part.accumulators or part.scattered or part.logged) and "shared out to work-items"
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)
     end
     for _, node in ipairs(part.grouped and part.grouped.loops or {}) do
@@ -190,6 +191,10 @@ local function way_of(kernel)
   if kernel.scattered then
     return ("work-items share (%s), sums in copies of %s"):format(range_of(kernel),
       names_of(kernel.scattered.arrays))
+  end
+  if kernel.logged then
+    return ("work-items share (%s), sums of %s by a log, in Lua's order"):format(range_of(kernel),
+      names_of(kernel.logged.arrays))
   end
   if kernel.wavefront then
     return ("in wavefronts %s, work-items (%s)"):format(wavefronts.sum(kernel.wavefront), range_of(kernel))

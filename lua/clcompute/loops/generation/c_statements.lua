@@ -374,7 +374,7 @@ TOOLS.body = c_statements.body
 
 --- A value as it is stored in an element of a dtype: rounded, or its low bits.
 function c_statements.stored(value, dtype, context)
-  local is_float = dtype == "float" or dtype == "double"
+  local is_float = ast.is_float(dtype)
   local text = c_expression.text(value, context, is_float and "float" or nil)
   local own = is_float and context.real or "long"
   if dtype == own then return text end
@@ -382,9 +382,11 @@ function c_statements.stored(value, dtype, context)
 end
 
 --- Adds what ends a work-item that met a fault; where others wait for it, it goes on.
-local function stop(output, ...)
+function c_statements.stop(output, ...)
   if faults.are_in({ ... }, output.context.known) and not output.has_barriers then add(output, "STOP") end
 end
+
+local stop = c_statements.stop
 
 --- A loop that only a `break` ends.
 local function print_endless(node, output)
@@ -627,7 +629,10 @@ local function add_atomically(node, output)
   end, node)
 end
 
+--- An assignment, or what a kernel has in its place.
 function STATEMENTS.assign(node, output)
+  local print = output.printers and output.printers[node]
+  if print then return print() end
   if node.atomic then return add_atomically(node, output) end
   c_statements.store(node.target, node.value, output, node)
 end

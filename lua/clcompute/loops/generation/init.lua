@@ -12,6 +12,7 @@ return {
   jamming = require "clcompute.loops.generation.jamming",
   kernel_text = require "clcompute.loops.generation.kernel_text",
   local_slices = require "clcompute.loops.generation.local_slices",
+  logged_sums = require "clcompute.loops.generation.logged_sums",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
   private_sums = require "clcompute.loops.generation.private_sums",

@@ -14,6 +14,7 @@ local lua_text = require("clcompute.loops.tree").lua_text
 local pairing = require "clcompute.loops.generation.pairing"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
+local logged_sums = require "clcompute.loops.generation.logged_sums"
 local private_sums = require "clcompute.loops.generation.private_sums"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -77,11 +78,12 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count", of those that sum in copies "copies", of those in wavefronts "front", whose groups
--- wait "progress", that may fail "faults"), `id` and what the kind needs.
+-- reduce also "parts" and "count", of those that sum where data say "copies" or "log", of those in wavefronts "front",
+-- whose groups wait "progress", that may fail "faults"), `id` and what the kind needs.
 function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
   for _, row in ipairs(private_sums.parameters(nest)) do rows[#rows + 1] = row end
+  for _, row in ipairs(logged_sums.parameters(nest)) do rows[#rows + 1] = row end
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
   end
@@ -101,7 +103,7 @@ function kernel_text.parameters(nest)
   end
   if nest.is_shared and not nest.in_group then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
-  for _, node in ipairs(nest.scattered and {} or nest.band) do
+  for _, node in ipairs((nest.scattered or nest.logged) and {} or nest.band) do
     local place = nest.mapping[node]
     if place.shared then
       rows[#rows + 1] = plan.part("place", { id = node.variable.id .. "_base" })
@@ -122,6 +124,9 @@ local function declaration(row, context, has_meetings)
   end
   if row.kind == "faults" then
     return ("global %slong *restrict %s"):format(row.id == "before" and "const " or "", row.id)
+  end
+  if row.kind == "log" then
+    return ("global %s *restrict %s"):format(row.type and c_statements.type(row.type, context) or "int", row.id)
   end
   if row.kind == "copies" then return ("global %s *restrict %s"):format(row.variable.element, row.id) end
   if row.kind == "progress" then return "volatile global int *restrict progress" end
@@ -209,10 +214,11 @@ local function kernel_of(nest, name, context, print, has_meetings)
 end
 
 local function print_kernels(nest, context, texts)
-  if nest.scattered then
-    texts[#texts + 1] = kernel_of(nest, nest.name, context, private_sums.print)
-    texts[#texts + 1] = kernel_of(nest, nest.name .. "_result", context, private_sums.print_result)
-    texts[#texts + 1] = kernel_of(nest, nest.name .. "_single", context, private_sums.print_single)
+  local sums = nest.scattered and private_sums or nest.logged and logged_sums
+  if sums then
+    for _, kernel in ipairs(sums.KERNELS) do
+      texts[#texts + 1] = kernel_of(nest, nest.name .. kernel[1], context, kernel[2])
+    end
     return
   end
   if not nest.accumulators then

@@ -5,6 +5,7 @@
 local ast = require("clcompute.loops.tree").ast
 local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
+local logged_sums = require "clcompute.loops.generation.logged_sums"
 local private_sums = require "clcompute.loops.generation.private_sums"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = ast.size
@@ -220,6 +221,7 @@ local function argument(row)
   if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
   if row.kind == "faults" then return "kernels." .. row.id end
   if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
+  if row.kind == "log" then return ("sums.log[%d].%s"):format(row.number, row.field) end
   if row.kind == "copies" then return ("sums.copies[%d]"):format(row.number) end
   if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
   return row.id
@@ -303,22 +305,47 @@ local function print_reduction(kernel, sizes, output)
   end
 end
 
---- The launches of a nest that sums in copies of arrays: where these do not pay there is no result.
-local function print_scattered(kernel, _, output)
+--- What precedes the launches of a nest that sums where data say: how passes are shared out.
+local function print_sums(kernel, sums, further, output)
   local names, sizes, counts = private_sums.names(kernel), {}, {}
-  for i, array in ipairs(kernel.scattered.arrays) do sizes[i] = ("%s_array.count"):format(array.id) end
+  for i, array in ipairs(sums.arrays) do sizes[i] = ("%s_array.count"):format(array.id) end
   for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
   add(output, "local sums = kernels[%d]", kernel.index)
   add(output, "local %s = %s", table.concat(names.counts, ", "), table.concat(sizes, ", "))
-  add(output, "local range, result, chunks = sums:share({ %s }, { %s }, %s)", table.concat(counts, ", "),
-    table.concat(names.counts, ", "), kernel.scattered.statements)
+  add(output, "local ranges, chunks = sums:share({ %s }, { %s }, %s%s)", table.concat(counts, ", "),
+    table.concat(names.counts, ", "), further, sums.statements)
   add(output, "local %s = unpack(sums.distances)", table.concat(names.distances, ", "))
   add(output, "local %s = unpack(sums.parts)", table.concat(names.parts, ", "))
-  launches.launch("result and sums.kernel or sums.single", "range", kernel, output)
-  add(output, "if result then")
-  indented(output, launches.launch, "sums.result", "result", kernel, output)
+end
+
+--- The launches of a nest that sums in copies of arrays; where these do not pay, one work-item has all passes.
+local function print_scattered(kernel, _, output)
+  print_sums(kernel, kernel.scattered, "", output)
+  add(output, "if ranges then")
+  indented(output, function()
+    launches.launch("sums.kernel", "ranges.kernel", kernel, output)
+    launches.launch("sums.result", "ranges.result", kernel, output)
+  end)
+  add(output, "else")
+  indented(output, launches.launch, "sums.single", "sums.one", kernel, output)
   add(output, "end")
-  add(output, "counters.launches = counters.launches + (result and 2 or 1)")
+  add(output, "counters.launches = counters.launches + (ranges and 2 or 1)")
+end
+
+--- The launches of a nest that writes down what it sums; where that does not pay, one work-item has all passes.
+local function print_logged(kernel, _, output)
+  print_sums(kernel, kernel.logged, ("{ %s }, "):format(table.concat(logged_sums.slots(kernel), ", ")), output)
+  add(output, "local %s = unpack(sums.slots)", table.concat(logged_sums.slot_names(kernel), ", "))
+  add(output, "if ranges then")
+  indented(output, function()
+    for _, step in ipairs { "kernel", "places", "order", "result" } do
+      launches.launch("sums." .. step, "ranges." .. step, kernel, output)
+    end
+  end)
+  add(output, "else")
+  indented(output, launches.launch, "sums.single", "sums.one", kernel, output)
+  add(output, "end")
+  add(output, "counters.launches = counters.launches + (ranges and 4 or 1)")
 end
 
 --- The launch of a nest in tiles, dimension 0 being that of the innermost loop.
@@ -348,8 +375,8 @@ local function print_launch(kernel, output)
     launches.validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
   local print = kernel.accumulators and print_reduction or kernel.scattered and print_scattered
-    or kernel.tiles and print_blocks or kernel.wavefront and print_fronts or kernel.is_shared and print_shared
-    or print_items
+    or kernel.logged and print_logged or kernel.tiles and print_blocks or kernel.wavefront and print_fronts
+    or kernel.is_shared and print_shared or print_items
   print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

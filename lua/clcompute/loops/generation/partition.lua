@@ -6,6 +6,7 @@
 local ast = require("clcompute.loops.tree").ast
 local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
+local logged_sums = require "clcompute.loops.generation.logged_sums"
 local private_sums = require "clcompute.loops.generation.private_sums"
 local ranges = require "clcompute.loops.generation.ranges"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
@@ -108,7 +109,8 @@ end
 local function has_kernel(nodes)
   return walk.find(nodes, function(node)
     return node.kind == "for" and not node.irregular
-      and (node.parallel or node.reductions or node.scattered or node.wavefront or node.behind)
+      and (node.parallel or node.reductions or node.scattered or node.logged or node.wavefront
+        or node.behind)
   end) ~= nil
 end
 
@@ -119,7 +121,7 @@ local function new_kernel(node, uses, checked, special, state)
   local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
     writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
     wavefront = special.wavefront, behind = special.behind, is_task = special.is_task, is_shared = special.is_shared,
-    instead = special.instead, scattered = special.scattered,
+    instead = special.instead, scattered = special.scattered, logged = special.logged,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
@@ -171,15 +173,17 @@ end
 
 --- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
 local function build_kernel(node, state)
-  if node.irregular or not (node.parallel or node.scattered or ranges.reduces(node)) then return nil end
+  local is_one = node.parallel or node.scattered or node.logged or ranges.reduces(node)
+  if node.irregular or not is_one then return nil end
   local accumulators = node.reductions and not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
   local uses, checked = walk.uses { node }, {}
   uses.scalars = without_accumulators(uses.scalars, accumulators)
   uses.assigned = without_accumulators(uses.assigned, accumulators)
   node.obstacle = obstacle(node, uses, checked) or mixture(accumulators, state)
+  if node.obstacle then return nil end
   local scattered = node.scattered and not node.parallel and private_sums.of(node) or nil
-  return not node.obstacle
-    and new_kernel(node, uses, checked, { accumulators = accumulators, scattered = scattered }, state) or nil
+  local logged = node.logged and not node.parallel and logged_sums.of(node) or nil
+  return new_kernel(node, uses, checked, { accumulators = accumulators, scattered = scattered, logged = logged }, state)
 end
 
 --- A loop that has none in it that is parallel, in wavefronts.
@@ -200,7 +204,7 @@ end
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
 local function build_nest(node, state)
   local many = build_kernel(node, state)
-  local may_be_few = many and (node.parallel or node.scattered and state.is_wide)
+  local may_be_few = many and (node.parallel or (node.scattered or node.logged) and state.is_wide)
   local few, is_few = may_be_few and ranges.few_passes(node), state.is_few
   state.is_few = true
   local loop = few and build_loop(node, state)

@@ -58,7 +58,7 @@ local function add_counts(nodes, around, texts)
 end
 
 --- How many statements a loop runs, as Lua.
-local function statements_of(node)
+function private_sums.statements_of(node)
   local texts = {}
   add_counts({ node }, {}, texts)
   return table.concat(texts, " + ")
@@ -74,7 +74,7 @@ function private_sums.of(node)
     if not has[array] then arrays[#arrays + 1] = array end
     has[array] = true
   end
-  return plan.part("scattered", { arrays = arrays, statements = statements_of(node) })
+  return plan.part("scattered", { arrays = arrays, statements = private_sums.statements_of(node) })
 end
 
 --- Whether the order of a loop's sums matters: a function whose results are the same at each call has one.
@@ -111,9 +111,11 @@ end
 -- --- parameters ---------------------------------------------------------------------------------
 
 local function copies_of(array) return array.id .. "_copies" end
-local function count_of(array) return array.id .. "_count" end -- elements
-local function each_of(array) return array.id .. "_each" end -- elements from one copy to the next one
-local function parts_of(loop) return loop.variable.id .. "_parts" end
+function private_sums.count_of(array) return array.id .. "_count" end -- elements
+function private_sums.each_of(array) return array.id .. "_each" end -- elements from one copy to the next one
+function private_sums.parts_of(loop) return loop.variable.id .. "_parts" end
+
+local count_of, each_of, parts_of = private_sums.count_of, private_sums.each_of, private_sums.parts_of
 
 --- The parameters that only such nests have, in order: the copies of each array, its elements and those from one copy
 -- to the next one, in how many parts each loop goes, and how many chunks there are.
@@ -136,7 +138,9 @@ end
 -- @treturn table `counts` and `distances` by number of the array, `parts` by that of the loop
 function private_sums.names(nest)
   local counts, distances, parts = {}, {}, {}
-  for i, array in ipairs(nest.scattered.arrays) do counts[i], distances[i] = count_of(array), each_of(array) end
+  for i, array in ipairs((nest.scattered or nest.logged).arrays) do
+    counts[i], distances[i] = count_of(array), each_of(array)
+  end
   for i, loop in ipairs(nest.band) do parts[i] = parts_of(loop) end
   return { counts = counts, distances = distances, parts = parts }
 end
@@ -147,8 +151,9 @@ local add = c_statements.add
 
 --- The types of sums by that of elements, with what changes none: -0.0 + x is x whatever x is.
 local function kind_of(array, context)
-  local is_float = array.element == "float" or array.element == "double"
-  if not is_float then return { type = "long", helper = "add_int", zero = "0", lanes = "int_lanes" } end
+  if not ast.is_float(array.element) then
+    return { type = "long", helper = "add_int", zero = "0", lanes = "int_lanes" }
+  end
   return { type = context.real, helper = "add_real", zero = c_expression.number(-0.0, context), lanes = "real_lanes" }
 end
 
@@ -193,28 +198,36 @@ local function print_part(node, output)
   add(output, ("const long %s = %s + %s_pass * %d;"):format(id, c_expression.plain(node.from, context), id, node.step))
 end
 
---- The kernel of which each work-item adds to copies of its own.
-function private_sums.print(nest, output)
+--- Prints how a work-item goes through the passes of its chunk, between what two functions add.
+function private_sums.print_chunk(nest, output, print_begin, print_end)
   output.depth = 1
   add(output, "const long chunk = (long)get_global_id(0);")
   add(output, "if (chunk >= chunks) return;")
   print_parts(nest.band, output)
   c_statements.block(output, "", function()
-    for _, array in ipairs(nest.scattered.arrays) do print_copy(array, output) end
+    print_begin()
     for _, node in ipairs(nest.band) do print_part(node, output) end
     output.depth = output.depth - 1
-    c_statements.body(nest.body, output)
+    c_statements.body(nest.body or nest.band[#nest.band].body, output)
     for _ = 1, #nest.band do
       add(output, "}")
       output.depth = output.depth - 1
     end
     output.depth = output.depth + 1
+    if print_end then print_end() end
+  end)
+end
+
+--- The kernel of which each work-item adds to copies of its own.
+local function print_copies(nest, output)
+  private_sums.print_chunk(nest, output, function()
+    for _, array in ipairs(nest.scattered.arrays) do print_copy(array, output) end
   end)
 end
 
 --- The kernel of one work-item, which has all passes.
 function private_sums.print_single(nest, output)
-  local body = nest.body
+  local body = nest.body or nest.band[#nest.band].body
   for i = #nest.band, 1, -1 do body = { ast.changed(nest.band[i], { body = body }) } end
   output.depth = 0
   c_statements.body(body, output)
@@ -274,10 +287,13 @@ local function print_groups(nest, output)
 end
 
 --- The kernel that adds the copies to arrays, in the order of the chunks or by halves.
-function private_sums.print_result(nest, output)
+local function print_result(nest, output)
   output.depth = 1
   local print = output.context.is_wide and print_groups or print_runs
   print(nest, output)
 end
+
+--- The kernels of a nest: what the name of each ends with, and what prints it.
+private_sums.KERNELS = { { "", print_copies }, { "_result", print_result }, { "_single", private_sums.print_single } }
 
 return private_sums

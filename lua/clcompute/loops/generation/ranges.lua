@@ -34,7 +34,7 @@ end
 local function belongs(node, first)
   if node.kind ~= "for" or node.irregular then return false end
   if node.parallel then return true end
-  if first.scattered then return node.scattered ~= nil end
+  if first.scattered or first.logged then return node.scattered ~= nil or node.logged ~= nil end
   return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
 end
 
@@ -122,7 +122,8 @@ end
 
 --- Whether a loop sums in elements of which data say where they are.
 local function sums_where_data_say(node)
-  return node.scattered ~= nil or walk.find(node.body, function(part) return part.atomic ~= nil end) ~= nil
+  if node.scattered or node.logged then return true end
+  return walk.find(node.body, function(part) return part.atomic ~= nil end) ~= nil
 end
 
 --- When a loop had better stay on the host, because it has few passes and a loop in it can be shared out.
@@ -162,7 +163,7 @@ function ranges.add_mapping(kernel)
   elseif kernel.behind then
     kernel.band = { kernel.node, kernel.node.body[1] }
     kernel.counts = trip_counts.counts(kernel.band)
-  elseif kernel.node.parallel or kernel.accumulators or kernel.scattered then
+  elseif kernel.node.parallel or kernel.accumulators or kernel.scattered or kernel.logged then
     kernel.band, kernel.counts = ranges.band_of(kernel.node)
   else
     kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }

@@ -124,7 +124,7 @@ end
 --- How many launches a run of a nest has.
 local function launches_of(kernel)
   if kernel.wavefront then return wavefronts.count(kernel.wavefront) end
-  return (kernel.has_result or kernel.scattered) and "2" or "1"
+  return (kernel.has_result or kernel.scattered or kernel.logged) and "2" or "1"
 end
 
 local items_of
@@ -153,6 +153,9 @@ local function print_chunks(part, output)
   add(output, "numbers.work[%d] = numbers.work[%d] + copies * elements * %g", part.index, part.index, COPIED)
   add(output, "numbers.items[%d] = copies * (wide and 1 or %d)", part.index, GRAIN)
 end
+
+-- Updates in a log are added to elements as fast as so many work-items run statements that wait for memory.
+local LOGGING = 200
 
 local MEETING = 0.2 -- of a launch, a barrier of a group: as `meeting` beside `launch` in `runtime/costs`
 
@@ -262,6 +265,7 @@ local PARTS = {
     add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or has_vectors(part.tiles))
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     if part.scattered then print_chunks(part, output) end
+    if part.logged then add(output, "numbers.items[%d] = min(%s, %d)", part.index, items_of(part), LOGGING) end
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
     if output.task then add(output, "numbers.passes[%d] = numbers.passes[%d] + %s", output.task, output.task, times) end

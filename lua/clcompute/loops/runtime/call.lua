@@ -15,6 +15,7 @@ local kernel_target = require "clcompute.loops.runtime.kernel_target"
 local launchers = require "clcompute.loops.runtime.launchers"
 local lua_text = require("clcompute.loops.tree").lua_text
 local repetition = require "clcompute.loops.runtime.repetition"
+local scattered = require "clcompute.loops.runtime.scattered"
 local storage = require "clcompute.loops.runtime.storage"
 
 local call = {}
@@ -234,7 +235,8 @@ local function build(spec, device, name, is_small)
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.is_shared and launchers.team(nest, program, device, spec.row)
       or nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
-      or nest.scattered and launchers.scattered(nest, program, device, spec.row)
+      or nest.scattered and scattered.copies(nest, program, device, spec.row)
+      or nest.logged and scattered.logs(nest, program, device, spec.real)
       or nest.tiles and launchers.blocks(nest, program, device)
       or nest.grouped and launchers.grouped(nest, program, device, spec.row)
       or program:kernel(nest.name)

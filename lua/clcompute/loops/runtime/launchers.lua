@@ -3,22 +3,22 @@
 --- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
 -- a round has.
 
-local ast = require("clcompute.loops.tree").ast
-local private_sums = require("clcompute.loops.generation").private_sums
 local walk = require("clcompute.loops.tree").walk
 
 local launchers = {}
 
-local function round_up(n, multiple)
+function launchers.round_up(n, multiple)
   return -(-n // multiple) * multiple
 end
 
 --- The greatest power of 2 that is not above a number.
-local function power_of_2(n)
+function launchers.power_of_2(n)
   local power = 1
   while 2 * power <= n do power = 2 * power end
   return power
 end
+
+local round_up, power_of_2 = launchers.round_up, launchers.power_of_2
 
 -- --- nests in tiles ------------------------------------------------------------------------
 
@@ -348,93 +348,6 @@ end
 -- @treturn {number,...}
 function Reduction:found(number, count)
   return self.parts[number]:view(1, count):read()
-end
-
--- --- nests that sum in copies of arrays ------------------------------------------------------
---
--- Sums in elements of which data say where they are. How many chunks of passes there are, each with copies of its own,
--- depends on the device, the passes and the sizes of arrays alone, so results are the same at every call.
-
-local Scattered = {}
-Scattered.__index = Scattered
-
-local MOST_BYTES, MOST_OF_MEMORY = 1 << 28, 1 / 16 -- of all copies, in bytes and of a device's memory
-local APART = 128 -- bytes: two chunks share no line of a cache
-local TOGETHER = 32 -- work-items that a GPU starts at once
-local LEAST_RUN = 1024 -- elements that a processor's work-item adds up
-
---- A nest on a device.
--- @tparam table nest with `scattered`
--- @tparam Program program with its kernels
--- @tparam Device device
--- @tparam table row numbers of `clcompute.tuning.known`
--- @treturn table `kernel`; `result`, the second one; `single`, that of one work-item; and the method `share`
-function launchers.scattered(nest, program, device, row)
-  local is_wide = row.kernel == "items"
-  local result, single = program:kernel(nest.name .. "_result"), program:kernel(nest.name .. "_single")
-  local bytes = {}
-  for i, array in ipairs(nest.scattered.arrays) do bytes[i] = ast.bytes(array.element) end
-  return setmetatable({ kernel = program:kernel(nest.name), result = result, single = single, device = device,
-    is_wide = is_wide, arrays = nest.scattered.arrays, bytes = bytes, copies = {}, room = {},
-    units = device.compute_units, most = (is_wide and RESIDENT // 2 or row.blocks) * device.compute_units,
-    most_bytes = math.min(MOST_BYTES, device.global_memory * MOST_OF_MEMORY // 1 | 0),
-    items = device.type == "cpu" and 1 or math.min(result:info().group_size, MOST_LANES) }, Scattered)
-end
-
---- How far it is from one copy to the next, by array, in elements; also the bytes of all arrays.
-local function distances_of(self, sizes)
-  local distances, bytes = {}, 0
-  for i, size in ipairs(sizes) do
-    distances[i] = round_up(math.max(size, 1), APART // self.bytes[i])
-    bytes = bytes + distances[i] * self.bytes[i]
-  end
-  return distances, bytes
-end
-
---- Makes room for copies, which stays for later calls; where there are none, for an argument.
-local function make_room(self, chunks)
-  for i, array in ipairs(self.arrays) do
-    local count = chunks > 1 and chunks * self.distances[i] or 1
-    if (self.room[i] or 0) < count then
-      self.copies[i], self.room[i] = self.device:empty(array.element, count), count
-    end
-  end
-end
-
---- The range of the kernel that adds the copies up. On a GPU few elements have a group each, whose work-items share the
--- copies.
-local function range_of_result(self, elements, chunks)
-  if not self.is_wide then
-    return { global = { math.max(math.min(elements // LEAST_RUN, self.units), 1) }, group = { 1 } }
-  end
-  local columns = math.min(elements * self.items > self.most and TOGETHER or 1, self.items)
-  local slices = power_of_2(math.min(self.items // columns, chunks))
-  return { global = { round_up(math.max(elements, 1), columns), slices }, group = { columns, slices } }
-end
-
---- Shares passes out: the outer loops first.
--- @tparam {integer,...} counts passes of each loop, the outermost first, all above 0
--- @tparam {integer,...} sizes elements of each array
--- @tparam integer statements how many run, about
--- @treturn table the range of the launch
--- @treturn ?table that of the second one; nil: one work-item has all passes
--- @treturn integer how many chunks there are; `parts` has the parts of each loop, `distances` those of copies
-function Scattered:share(counts, sizes, statements)
-  local distances, bytes = distances_of(self, sizes)
-  local elements, largest = 0, 0
-  for _, size in ipairs(sizes) do elements, largest = elements + size, math.max(largest, size) end
-  local left = math.min(private_sums.chunks(statements, elements, self.is_wide), self.most,
-    self.most_bytes // bytes)
-  local chunks = 1
-  self.parts, self.distances = {}, distances
-  for i, count in ipairs(counts) do
-    self.parts[i] = math.max(math.min(count, left), 1)
-    left, chunks = left // self.parts[i], chunks * self.parts[i]
-  end
-  make_room(self, chunks)
-  if chunks == 1 then return { global = { 1 }, group = { 1 } }, nil, 1 end
-  local group = self.is_wide and self.items > 1 and TOGETHER or 1
-  return { global = { round_up(chunks, group) }, group = { group } }, range_of_result(self, largest, chunks), chunks
 end
 
 -- --- loops in rounds -----------------------------------------------------------------------

@@ -144,6 +144,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_turned", "boolean?", "triangles", "from a loop over rows to one within a column" },
     { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
     { "scattered", "list?", "scattered_updates", "sums in elements where data say, which alone do: the assignments" },
+    { "logged", "list?", "scattered_updates", "the same, whose order matters: { node, term, loops }" },
     { "recurrences", "list?", "recurrences", "`x = f(x, e)`, which alone keep it from being parallel" },
     { "wavefront", "table?", "wavefronts", "{ loops, coefficients, follower } of an outermost loop" },
     { "is_common", "boolean?", "sharing", "all groups go through it, and must not look at elements there" },
@@ -329,6 +330,11 @@ local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, f
 --- Bytes of an element of a dtype; nil where no array has such.
 function ast.bytes(dtype)
   return BYTES[dtype]
+end
+
+--- Whether elements of a dtype are floats.
+function ast.is_float(dtype)
+  return dtype == "float" or dtype == "double"
 end
 
 --- The name of an array's size: a number of the call in Lua, C and isl. That of dimension 0 is the length of a flat

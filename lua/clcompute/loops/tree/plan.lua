@@ -48,6 +48,7 @@ local PARTS = record.family("part of a plan", {
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
     { "scattered", "node?", "partition", "of a nest whose sums are put together in copies of arrays" },
+    { "logged", "node?", "partition", "of a nest whose sums are written down, and then added in order" },
     { "wavefront", "node?", "partition", "if it goes in such" },
     { "behind", "integer?", "partition", "if its rows overlap: how many passes each is behind the one before" },
     { "band", "refs?", "partition", "the loops of the range, outermost first" },
@@ -117,6 +118,9 @@ local PARTS = record.family("part of a plan", {
   -- Sums in elements of which data say where they are: each work-item has copies of these arrays.
   scattered = { { "arrays", "refs", "partition" },
     { "statements", "string", "partition", "Lua: how many run, about" } },
+  -- Sums in elements of which data say where they are: what passes add goes through a log for each of these arrays.
+  logged = { { "arrays", "refs", "partition" },
+    { "statements", "string", "partition", "Lua: how many run, about" } },
   -- Several passes of a loop on the host in two launches.
   round = {
     { "index", "integer", "round_kernels", "in `rounds`" }, { "name", "string", "round_kernels" },
@@ -148,6 +152,9 @@ local PARTS = record.family("part of a plan", {
   count = { { "id", "string", "parameters" } }, -- how many parts the groups left
   copies = { { "id", "string", "parameters" }, { "variable", "ref", "parameters", "of what" },
     { "number", "integer", "parameters", "among the arrays of a nest" } },
+  log = { { "id", "string", "parameters" }, { "field", "string", "parameters", "of `runtime/scattered`" },
+    { "number", "integer", "parameters", "among the arrays of a nest" },
+    { "type", "string?", "parameters", "of values; nil: places" } },
 })
 
 --- A part of a plan, or what hangs on one.
