@@ -131,6 +131,28 @@ helper.describe_each("a sum in a log", function(device)
     assert.is_truthy(ranges)
   end)
 
+  it("subtracts zeros from zeros as Lua does", function()
+    for _, zero in ipairs { "x[i]", "0.0", "-0.0", "0", "(l[i] - l[i])", "(x[i] - x[i])" } do
+      local text = in_loop(("h[k[i]] = h[k[i]] - %s"):format(zero))
+      local compiled, values = compile(text), values_of(SIZE, any)
+      values[1] = { -0.0, 0.0, -0.0, 0.0, -0.0 }
+      for i = 1, SIZE do values[6][i] = i % 9 == 0 and -0.0 or 0.0 end
+      check(compiled, text, values)
+      assert(ranges, text)
+    end
+  end)
+
+  it("goes in fewer chunks where there is less memory", function()
+    local values = values_of(SIZE, any)
+    values[1] = list_of(300, any)
+    check(compile(LOGGED[1]), LOGGED[1], values)
+    local many = chunks
+    gpu.global_memory = 100000 * 16
+    finally(function() gpu.global_memory = device.global_memory end)
+    check(compile(LOGGED[1]), LOGGED[1], values)
+    assert.is_true(ranges ~= nil and chunks < many)
+  end)
+
   it("subtracts the least integer from floats as Lua does", function()
     local text = in_loop "h[k[i]] = h[k[i]] - l[i]"
     local compiled, values = compile(text), values_of(SIZE, any)

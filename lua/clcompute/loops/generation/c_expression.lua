@@ -375,7 +375,8 @@ for _, name in ipairs { "sqrt", "sin", "cos", "tan", "asin", "acos" } do FUNCTIO
 
 local PRINTERS = {
   number = function(node, context)
-    return c_expression.number(node.type == "float" and node.value + 0.0 or node.value, context), PRIMARY
+    local is_float = node.type == "float" -- times 1, as -0.0 + 0.0 is 0.0
+    return c_expression.number(is_float and node.value * 1.0 or node.value, context), PRIMARY
   end,
   boolean = function(node) return node.value and "1" or "0", PRIMARY end,
   name = function(node, context) return c_expression.name(node.variable, context), PRIMARY end,

@@ -124,7 +124,8 @@ end
 --- How many launches a run of a nest has.
 local function launches_of(kernel)
   if kernel.wavefront then return wavefronts.count(kernel.wavefront) end
-  return (kernel.has_result or kernel.scattered or kernel.logged) and "2" or "1"
+  if kernel.logged then return "4" end
+  return (kernel.has_result or kernel.scattered) and "2" or "1"
 end
 
 local items_of

@@ -152,6 +152,17 @@ local function slots_of(counts, parts, slots)
   return list
 end
 
+--- For how many chunks there is memory: each has its counts, and some slots that it may not need.
+local function chunks_for(self, counts, slots)
+  local passes, all, each = 1, 0, 0
+  for _, count in ipairs(counts) do passes = passes * count end
+  for i, type in ipairs(self.types) do
+    local updates = slots[i] * (self.widths[i] + 2 * ast.bytes(type))
+    all, each = all + passes * updates, each + updates + self.distances[i] * self.widths[i]
+  end
+  return (self.most_bytes - all) // each
+end
+
 --- The bytes of all that is written down, and the most elements of one buffer.
 local function needs_of(self, chunks)
   local bytes, most = 0, 0
@@ -199,7 +210,8 @@ function Logs:share(counts, sizes, slots, statements)
   local elements, largest = sum_of(sizes)
   local chunks
   self.distances = distances_of(sizes, self.widths)
-  self.parts, chunks = parts_of(counts, math.min(private_sums.chunks(statements, elements, true), self.most))
+  self.parts, chunks = parts_of(counts, math.min(private_sums.chunks(statements, elements, true), self.most,
+    chunks_for(self, counts, slots)))
   self.slots = slots_of(counts, self.parts, slots)
   local bytes, most = needs_of(self, chunks)
   local pays = statements >= FEWEST and chunks >= FEWEST_CHUNKS and bytes <= self.most_bytes and most < 1 << 31
