@@ -68,14 +68,8 @@ helper.describe_each("a sum in a log", function(device)
     return assert(loops.compile(f, all))
   end
 
-  --- Runs a function in Lua and compiled, and compares all bits.
   local function check(compiled, text, values)
-    local expected, got = copies.of(values), copies.of(values)
-    load("return " .. text)()(table.unpack(expected))
-    compiled(table.unpack(got))
-    for i in ipairs(values) do
-      assert(copies.are_equal(expected[i], got[i]), ("argument %d, n = %d\n%s"):format(i, values[7], text))
-    end
+    copies.check(compiled, text, values, ("n = %d"):format(values[7]))
   end
 
   it("is Lua's to the bit", function()

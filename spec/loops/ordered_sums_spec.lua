@@ -88,15 +88,8 @@ helper.describe_each("a sum in Lua's order that a work-group shares", function(d
     return assert(loops.compile(f, all))
   end
 
-  --- Runs a function in Lua and compiled, on tables, and compares all bits.
   local function check(compiled, text, values)
-    local expected, got = copies.of(values), copies.of(values)
-    load("return " .. text)()(table.unpack(expected))
-    compiled(table.unpack(got))
-    for i in ipairs(values) do
-      local place = ("argument %d, of %d x %d\n%s"):format(i, values[5], values[6], text)
-      assert(copies.are_equal(expected[i], got[i]), place)
-    end
+    copies.check(compiled, text, values, ("of %d x %d"):format(values[5], values[6]))
   end
 
   local function values_of(m, n, element)

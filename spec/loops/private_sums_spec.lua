@@ -50,14 +50,8 @@ helper.describe_each("a sum where data say", function(device)
     return assert(loops.compile(f, all))
   end
 
-  --- Runs a function in Lua and compiled, and compares all numbers.
   local function check(compiled, text, values)
-    local expected, got = copies.of(values), copies.of(values)
-    load("return " .. text)()(table.unpack(expected))
-    compiled(table.unpack(got))
-    for i in ipairs(values) do
-      assert(copies.are_equal(expected[i], got[i]), ("argument %d, n = %d\n%s"):format(i, values[7], text))
-    end
+    copies.check(compiled, text, values, ("n = %d"):format(values[7]))
   end
 
   for target, words in pairs { cpu = "chunks of a processor", gpu = "chunks of a GPU" } do

@@ -65,6 +65,16 @@ function copies.are_equal(expected, got, same)
   return true
 end
 
+--- Runs a function in Lua and compiled, on tables, and compares all bits.
+function copies.check(compiled, text, values, words)
+  local expected, got = copies.of(values), copies.of(values)
+  load("return " .. text)()(table.unpack(expected))
+  compiled(table.unpack(got))
+  for i in ipairs(values) do
+    assert(copies.are_equal(expected[i], got[i]), ("argument %d, %s\n%s"):format(i, words, text))
+  end
+end
+
 --- Whether tables are equally long, and what is in them.
 local function are_as_long(expected, got)
   if type(expected) ~= "table" or type(got) ~= "table" then return type(expected) == type(got) end

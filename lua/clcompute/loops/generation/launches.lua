@@ -318,34 +318,29 @@ local function print_sums(kernel, sums, further, output)
   add(output, "local %s = unpack(sums.parts)", table.concat(names.parts, ", "))
 end
 
---- The launches of a nest that sums in copies of arrays; where these do not pay, one work-item has all passes.
-local function print_scattered(kernel, _, output)
-  print_sums(kernel, kernel.scattered, "", output)
+--- The launches of a nest that sums where data say; where sharing out does not pay, one work-item has all passes.
+local function print_steps(kernel, steps, output)
   add(output, "if ranges then")
   indented(output, function()
-    launches.launch("sums.kernel", "ranges.kernel", kernel, output)
-    launches.launch("sums.result", "ranges.result", kernel, output)
+    for _, step in ipairs(steps) do launches.launch("sums." .. step, "ranges." .. step, kernel, output) end
   end)
   add(output, "else")
   indented(output, launches.launch, "sums.single", "sums.one", kernel, output)
   add(output, "end")
-  add(output, "counters.launches = counters.launches + (ranges and 2 or 1)")
+  add(output, "counters.launches = counters.launches + (ranges and %d or 1)", #steps)
 end
 
---- The launches of a nest that writes down what it sums; where that does not pay, one work-item has all passes.
+--- Those in copies of arrays.
+local function print_scattered(kernel, _, output)
+  print_sums(kernel, kernel.scattered, "", output)
+  print_steps(kernel, { "kernel", "result" }, output)
+end
+
+--- Those by a log.
 local function print_logged(kernel, _, output)
   print_sums(kernel, kernel.logged, ("{ %s }, "):format(table.concat(logged_sums.slots(kernel), ", ")), output)
   add(output, "local %s = unpack(sums.slots)", table.concat(logged_sums.slot_names(kernel), ", "))
-  add(output, "if ranges then")
-  indented(output, function()
-    for _, step in ipairs { "kernel", "places", "order", "result" } do
-      launches.launch("sums." .. step, "ranges." .. step, kernel, output)
-    end
-  end)
-  add(output, "else")
-  indented(output, launches.launch, "sums.single", "sums.one", kernel, output)
-  add(output, "end")
-  add(output, "counters.launches = counters.launches + (ranges and 4 or 1)")
+  print_steps(kernel, { "kernel", "places", "order", "result" }, output)
 end
 
 --- The launch of a nest in tiles, dimension 0 being that of the innermost loop.

@@ -29,13 +29,9 @@ local count_of, each_of = private_sums.count_of, private_sums.each_of
 -- @tparam table node its outermost loop, with `logged`
 -- @treturn table a part "logged" of the plan
 function logged_sums.of(node)
-  local arrays, has = {}, {}
-  for _, entry in ipairs(node.logged) do
-    local array = entry.node.target.array
-    if not has[array] then arrays[#arrays + 1] = array end
-    has[array] = true
-  end
-  return plan.part("logged", { arrays = arrays, statements = private_sums.statements_of(node) })
+  local updates = {}
+  for i, entry in ipairs(node.logged) do updates[i] = entry.node end
+  return private_sums.part("logged", node, updates)
 end
 
 --- How many updates of each array a pass of a nest has at most, as Lua.

@@ -9,7 +9,8 @@
 --       h[k[i]] = h[k[i]] + e                                 in its copy
 --     end
 --
--- Where a pass fails, the second kernel adds nothing. Where copies do not pay, a third one keeps Lua's order.
+-- Where a pass fails, the second kernel adds nothing. Where copies do not pay, a third one keeps Lua's order. The
+-- chunks, their parameters and the third kernel are those of `logged_sums`, too.
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -58,23 +59,28 @@ local function add_counts(nodes, around, texts)
 end
 
 --- How many statements a loop runs, as Lua.
-function private_sums.statements_of(node)
+local function statements_of(node)
   local texts = {}
   add_counts({ node }, {}, texts)
   return table.concat(texts, " + ")
+end
+
+--- A part of the plan for a loop whose updates go to some arrays.
+function private_sums.part(kind, node, updates)
+  local arrays, has = {}, {}
+  for _, update in ipairs(updates) do
+    local array = update.target.array
+    if not has[array] then arrays[#arrays + 1] = array end
+    has[array] = true
+  end
+  return plan.part(kind, { arrays = arrays, statements = statements_of(node) })
 end
 
 --- How the loops of a nest are shared out, if it is for such sums alone that it is sequential.
 -- @tparam table node its outermost loop, with `scattered`
 -- @treturn table a part "scattered" of the plan
 function private_sums.of(node)
-  local arrays, has = {}, {}
-  for _, update in ipairs(node.scattered) do
-    local array = update.target.array
-    if not has[array] then arrays[#arrays + 1] = array end
-    has[array] = true
-  end
-  return plan.part("scattered", { arrays = arrays, statements = private_sums.statements_of(node) })
+  return private_sums.part("scattered", node, node.scattered)
 end
 
 --- Whether the order of a loop's sums matters: a function whose results are the same at each call has one.

@@ -120,8 +120,9 @@ local Logs = {}
 Logs.__index = Logs
 
 local MOST_LOGGED = 1 << 32 -- bytes
-local FEWEST = 2048 -- statements: for fewer one work-item takes no longer than four launches
-local FEWEST_CHUNKS = 16 -- as several work-items write down and put in order what one could do at once
+-- Reasoned from what a launch and a statement of one work-item take, not measured: statements for which four launches
+-- pay, and chunks, as several work-items write down and put in order what one does at once.
+local FEWEST, FEWEST_CHUNKS = 2048, 16
 
 --- A nest on a device.
 -- @tparam table nest with `logged`
@@ -163,12 +164,12 @@ local function chunks_for(self, counts, slots)
   return (self.most_bytes - all) // each
 end
 
---- The bytes of all that is written down, and the most elements of one buffer.
+--- The bytes of all that chunks write down, and the most elements of one buffer.
 local function needs_of(self, chunks)
   local bytes, most = 0, 0
   for i, type in ipairs(self.types) do
     local updates, counts = chunks * self.slots[i], chunks * self.distances[i]
-    bytes = bytes + updates * (4 + 2 * ast.bytes(type)) + counts * 4
+    bytes = bytes + updates * (self.widths[i] + 2 * ast.bytes(type)) + counts * self.widths[i]
     most = math.max(most, updates, counts)
   end
   return bytes, most
