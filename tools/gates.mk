@@ -203,7 +203,7 @@ valgrind: all
 # Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL, Lua's memory and the system.
 # Counts add up until `make coverage-clean`, so the specs may be run in parts: make coverage SPECS=...
 coverage: all layer $(call modules_of,coverage)
-	@$(call specs,coverage,$(call variant_env,coverage) RACES=0 CLCOMPUTE_SANDBOX=off,$(filter-out $(NOT_ASAN),$(SPECS))); \
+	@$(call specs,coverage,$(call variant_env,coverage) COVERED=1 RACES=0 CLCOMPUTE_SANDBOX=off,$(filter-out $(NOT_ASAN),$(SPECS))); \
 	  status=$$?; $(REPORT_COVERAGE) && exit $$status
 
 # What notes the lines and functions that a spec reaches, for tools/mutate.lua.

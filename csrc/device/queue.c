@@ -99,13 +99,13 @@ void clc_makeroom(lua_State *L, clc_Device *d) {
 }
 
 /* A processor's driver makes its events in any case, and tells of the end of one sooner than of a
-   barrier's; sequences do without. */
+   barrier's; sequences do without, and what a kernel may tell. */
 static int has_event(const clc_Device *d) {
-  return d->is_timed || (d->context->is_cpu && !d->flight.replays);
+  return d->is_timed || (d->context->is_cpu && !d->context->begins_at_once && !d->flight.replays);
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
-  if (d->context->recording != NULL) clc_refuseothers(L, d);
+  clc_refuseothers(L, d);
   if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
   clc_usedevice(L, d);
   clc_Command *c = clc_nextcommand(&d->flight);

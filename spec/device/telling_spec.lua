@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local count = require "clcount"
 local helper = require "spec.helper"
 local internal = require "clcompute.core.internal"
 local cl = require "clcompute"
@@ -44,20 +45,39 @@ helper.describe_each("small results", function(d)
     assert.equal(d.platform:find "NVIDIA" and 8 or 0, internal.count_told(d))
   end)
 
+  it("come as well where there is no memory that they come to sooner", function()
+    for _, call in ipairs { "clCreateBuffer", "clEnqueueMapBuffer" } do
+      local q <close> = d:queue()
+      local x = q:full("int", 7, 2)
+      count.fail(call, -12, 1, 9)
+      local ok, result = pcall(x.read, x)
+      count.fail()
+      assert(ok, result)
+      assert.same({ 7, 7 }, result)
+      assert.equal(7, x[2])
+    end
+  end)
+
   describe_results(d, function() end)
 end)
 
 describe("small results that kernels of a processor write to the host's memory", function()
   local d = helper.device()
   if d.type ~= "cpu" then return pending "only GPUs are here" end
-  local told
-  before_each(function() told = internal.let_tell(d, true) end)
-  after_each(function() internal.let_tell(d, false) end)
+  local told, was_timed
+  before_each(function()
+    was_timed = d:timing()
+    d:timing(false)
+    told = internal.let_tell(d, true)
+  end)
+  after_each(function()
+    internal.let_tell(d, false)
+    d:timing(was_timed)
+  end)
 
   it("are all there", function() assert.equal(8, internal.count_told(d)) end)
 
   it("come from reductions of one launch", function()
-    local untimed <close> = helper.untimed(d) -- luacheck: no unused
     local row = { kernel = "reduce_groups", group = 16, lanes = 4, granule = 64, least = 64, per_unit = 2, ahead = 0,
       one_launch = 1 }
     finally(function() tuning.use(d, "reduce", "float", nil) end)
@@ -70,6 +90,15 @@ describe("small results that kernels of a processor write to the host's memory",
       assert.same({ 1000.0 + k, n }, { cl.max(x), (cl.argmax(x)) })
     end
     assert.is_true(internal.let_tell(d, true) >= told + 40)
+  end)
+
+  it("are seen before the driver tells of them, where they are words", function()
+    local x = d:zeros("uint", 2)
+    for k = 1, 40 do
+      x:fill(k)
+      assert.same({ k, k }, x:read())
+    end
+    assert.is_true(internal.let_tell(d, true) > told)
   end)
 
   local u, v = d:zeros("float", 1 << 20), d:zeros("float", 1 << 20)

@@ -2,6 +2,7 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local count = require "clcount"
+local internal = require "clcompute.core.internal"
 
 local SOURCE = [[
   kernel void step(global const float *from, global float *to, int n, float factor) {
@@ -39,6 +40,7 @@ local function describe_sequences(device)
   if d.isolated then
     it("are refused where launches go to another process", function()
       helper.raises({ "record", "isolated device" }, d.record, d, print)
+      assert.is_false(internal.record_unheld(d, print))
     end)
     return
   end
@@ -56,6 +58,17 @@ local function describe_sequences(device)
   local function adding(x, y)
     return d:record(function() p.add(#x, x, y) end)
   end
+
+  it("of the library itself are of launches alone", function()
+    local x = d:zeros("int", 4)
+    assert.is_false(internal.record_unheld(d, function() x:fill(1) end))
+    local s = internal.record_unheld(d, function() p.add(4, x, 1) end)
+    assert.is_true(internal.replay(s))
+    assert.same({ 1, 1, 1, 1 }, x:read())
+    debug.sethook(function() end, "", 1 << 20)
+    assert.is_false(internal.replay(s))
+    debug.sethook()
+  end)
 
   describe("that are replayed", function()
     it("compute what the loop computes: a stencil of ping and pong", function()
@@ -628,3 +641,19 @@ local function describe_sequences(device)
 end
 
 helper.describe_each("sequences", describe_sequences)
+
+describe("values of two calls", function()
+  local function are_same(kept, given) return internal.are_same({ kept }, { given }, 1) end
+
+  it("are the same where nothing tells them apart", function()
+    local x = helper.device():zeros("int", 1)
+    for _, value in ipairs { 1, 0, -7, 1.5, math.huge, "text", true, x } do assert.is_true(are_same(value, value)) end
+    for _, pair in ipairs { { 1, 1.0 }, { 1.0, 1 }, { 0.0, -0.0 }, { 0.0, 0.0 }, { 1, 2 }, { 0 / 0, 0 / 0 },
+      { "1", 1 } } do
+      assert.is_false(are_same(table.unpack(pair)))
+    end
+    assert.is_false(are_same(nil, nil))
+    x:release()
+    assert.is_false(are_same(x, x))
+  end)
+end)

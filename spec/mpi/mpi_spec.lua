@@ -46,6 +46,13 @@ local function test_of_devices(sentence, body)
   end)
 end
 
+local function test_of_simulators(sentence, body)
+  test(sentence, function()
+    if #cl.devices "oclgrind" == 0 then return pending "no Oclgrind" end
+    body()
+  end)
+end
+
 local GROUP = [[
   local g = cl.group("portable", { grid = { %d, %d }, %s })
   local a, b = g:random("float", 21, 21, { seed = 1, low = -1 }), g:random("float", 21, { seed = 2 })
@@ -131,14 +138,28 @@ describe("clcompute.mpi", function()
     assert.equal("well\n", must_run(3, script, "CLCOMPUTE_MPI_SHARED=off"))
   end)
 
-  test("moves what a driver begins to do when it is told so, and not before", function()
-    if #cl.devices "oclgrind" == 0 then return pending "no Oclgrind" end
+  test_of_simulators("moves what a driver begins to do when it is told so, and not before", function()
     assert.equal("1 1 2 3 4\n", must_run(2, [[
       local g = cl.group "oclgrind"
       local x = g.devices[1]:arange(1, 5, 1, "int"):reshape(1, 5)
       g.ranks:move_all { { from = 1, source = w.rank == 0 and x or nil, at = { 1, 1 },
         to = 2, target = w.rank == 1 and x or nil, to_at = { 1, 2 }, size = { 1, 4 } } }
       if w.rank == 1 then print(table.concat(x:read()[1], " ")) end ]]))
+  end)
+
+  local COLUMN = [[
+    local g = cl.group "oclgrind"
+    local x = g.devices[1]:arange(1, 15, 1, "int"):reshape(5, 3)
+    local list = { { from = 1, source = x, at = { 1, 2 }, to = 2, target = x, to_at = { 2, 1 }, size = { 4, 1 } } } ]]
+
+  test_of_simulators("packs rectangles of short rows where a device has memory of its own", function()
+    assert.equal("1 2 5 8 11 ", must_run(2, COLUMN .. [[
+      g.ranks:move_all(list)
+      if w.rank == 1 then for _, row in ipairs(x:read()) do io.write(row[1], " ") end end ]]))
+    assert.matches("a buffer was released meanwhile", run(2, COLUMN .. [[
+      local under_way = g.ranks:begin(list)
+      if w.rank == 1 then x:release() end
+      print(pcall(g.ranks.arrive, g.ranks, under_way)) ]]))
   end)
 
   test_of_devices("moves pieces to ranks in turns, each to the one that it is for", function()
@@ -205,6 +226,25 @@ describe("clcompute.mpi", function()
       output = run(2, script:format("os.execute 'sleep 20'", from, 3 - from), "CLCOMPUTE_MPI_LIMIT=1")
       assert.matches("rank 0 of 2 waited 1 s in move", output)
     end
+  end)
+
+  test_of_devices("tells what was to be moved and fails, or differs between ranks", function()
+    local script = [[
+      local g = cl.group "portable"
+      local d = g.devices[1]
+      local function move(n) return { from = 1, source = d:full("int", 7, n, n), at = { 1, 1 }, to = 2,
+        target = d:zeros("int", n, n), to_at = { 1, 1 }, size = { n, n } } end
+      d:wait() ]]
+    assert.matches("ranks disagree on the size of what they move", run(2, script .. [[
+      print(pcall(g.ranks.move_all, g.ranks, { move(w.rank == 0 and 40 or 20) })) ]]))
+    assert.matches("49 ints", run(2, script .. [[
+      local list = { move(7), w.rank == 0 and move(7) or nil }
+      g.ranks:move_all(list)
+      if w.rank == 1 then print(cl.sum(list[1].target) // 7 .. " ints") end ]]))
+    assert.matches("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", run(2, script .. [[
+      local list = { move(40) }
+      if w.rank == 1 then require "clcount".fail("command", -14, 1, 100) end
+      print(pcall(g.ranks.move_all, g.ranks, list)) ]]))
   end)
 
   it("is a world of one without a launcher, and opens no library", function()

@@ -9,12 +9,13 @@ local helper = require "spec.helper"
 local scenarios = require "spec.support.faults.scenarios"
 
 local LONG = os.getenv "LONG" ~= nil
+local COVERED = os.getenv "COVERED" ~= nil
 
 -- One of so many faults is tried. A simulator compiles sooner and runs later.
 local STRIDE = {
-  calls = { simulator = LONG and 11 or 97, device = LONG and 1 or 199 },
+  calls = { simulator = LONG and 11 or 97, device = LONG and 1 or COVERED and 23 or 199 },
   allocations = { simulator = LONG and 7 or 307, device = LONG and 7 or 797 },
-  system = { simulator = LONG and 1 or 31, device = LONG and 1 or 61 },
+  system = { simulator = LONG and 1 or 31, device = LONG and 1 or COVERED and 5 or 61 },
 }
 local LEAST = { calls = LONG and 5000 or 150, allocations = LONG and 3000 or 60, system = LONG and 1000 or 30 }
 

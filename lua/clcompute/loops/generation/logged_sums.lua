@@ -121,7 +121,7 @@ local function print_own(array, output)
   add(output, ("global int *const %s = %s + chunk * %s;"):format(names.own, names.counts, each_of(array)))
 end
 
---- The kernel that writes down what chunks add; a slot behind the last update of a chunk has no place.
+--- The kernel that writes down what chunks add; counts are 0 before. A slot behind a chunk's last update has no place.
 local function print_log(nest, output)
   output.printers = {}
   for _, entry in ipairs(nest.node.logged) do
@@ -131,7 +131,6 @@ local function print_log(nest, output)
     for _, array in ipairs(nest.logged.arrays) do
       local names, count = names_of(array), count_of(array)
       print_own(array, output)
-      add(output, ("for (long place = 0; place < %s; place++) %s[place] = 0;"):format(count, names.own))
       add(output, ("long %s = chunk * %s;"):format(names.next, names.slots))
       add(output, ("if (chunk == 0) %s[2 * %s] = 0;"):format(names.lists, count))
     end

@@ -205,7 +205,7 @@ end
 local function build_nest(node, state)
   local many = build_kernel(node, state)
   local may_be_few = many and (node.parallel or (node.scattered or node.logged) and state.is_wide)
-  local few, is_few = may_be_few and ranges.few_passes(node), state.is_few
+  local few, is_few = may_be_few and ranges.few_passes(node, state.is_wide), state.is_few
   state.is_few = true
   local loop = few and build_loop(node, state)
   state.is_few = is_few

@@ -12,9 +12,9 @@ local MOST_DIMENSIONS = 3
 -- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
--- Where a loop sums where data say, and a loop in it has so many times as many passes: then launches for each pass,
--- whose loop is shared out, take less time than a work-item for each.
-local OUTNUMBERED = 64
+-- Where a loop sums where data say, and a loop in it has so many times as many passes: then a launch for each pass,
+-- whose loop is shared out, takes less time than a work-item for each. A log has so many launches.
+local OUTNUMBERED, LAUNCHES = 64, 4
 
 -- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
 -- kernel again for each size; what they are too large by, the kernel leaves out.
@@ -126,20 +126,34 @@ local function sums_where_data_say(node)
   return walk.find(node.body, function(part) return part.atomic ~= nil end) ~= nil
 end
 
+--- Whether no statement makes the host read arrays where the loop around it is the host's.
+local function are_for_device(nodes)
+  for _, node in ipairs(nodes) do
+    local is_nest = node.kind == "for" and (node.parallel or node.scattered or node.logged or ranges.reduces(node))
+    if not is_nest and #walk.uses({ node }).reads > 0 then return false end
+  end
+  return true
+end
+
 --- When a loop had better stay on the host, because it has few passes and a loop in it can be shared out.
 -- @tparam table node its `for` node, which is parallel or sums where data say
+-- @tparam boolean is_wide whether the device needs many work-items
 -- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
 -- `node`, the loop in it. nil: never
-function ranges.few_passes(node)
+function ranges.few_passes(node, is_wide)
   if #ranges.band_of(node) > 1 then return nil end
-  local sums = sums_where_data_say(node)
+  local has_sums = sums_where_data_say(node)
   for _, inner in ipairs(node.body) do
-    local is_one = inner.kind == "for" and (ranges.reduces(inner) or sums and inner.parallel)
+    local has_own = is_wide and (inner.scattered or inner.logged)
+    local sums = has_sums or has_own
+    local is_one = inner.kind == "for" and (ranges.reduces(inner) or sums and inner.parallel or has_own)
     local counts = is_one and trip_counts.counts { node, inner }
-    if counts and sums and (math.tointeger(counts[2]) or OUTNUMBERED) >= OUTNUMBERED then
-      return { node = inner, condition = ("wide and %d * %s <= %s"):format(OUTNUMBERED, counts[1], counts[2]),
-        words = ("on a GPU %s has %d times as many passes as %s"):format(inner.variable.name, OUTNUMBERED,
-          node.variable.name) }
+    local times = OUTNUMBERED * (inner.logged and LAUNCHES or 1)
+    if counts and sums and (math.tointeger(counts[2]) or times) >= times then
+      return are_for_device(node.body) and { node = inner,
+        condition = ("wide and %d * %s <= %s"):format(times, counts[1], counts[2]),
+        words = ("on a GPU %s has %d times as many passes as %s"):format(inner.variable.name, times,
+          node.variable.name) } or nil
     elseif counts and not sums then
       return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
         words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,

@@ -122,7 +122,7 @@ Logs.__index = Logs
 local MOST_LOGGED = 1 << 32 -- bytes
 -- Reasoned from what a launch and a statement of one work-item take, not measured: statements for which four launches
 -- pay, and chunks, as several work-items write down and put in order what one does at once.
-local FEWEST, FEWEST_CHUNKS = 2048, 16
+local FEWEST, FEWEST_CHUNKS = 512, 16
 
 --- A nest on a device.
 -- @tparam table nest with `logged`
@@ -175,11 +175,13 @@ local function needs_of(self, chunks)
   return bytes, most
 end
 
---- Makes room for what is written down; for arguments where nothing is.
+--- Makes room for what is written down, and counts of 0; for arguments where nothing is.
 local function make_room(self, chunks, sizes)
   for i, type in ipairs(self.types) do
     local log, updates = self.log[i], chunks * self.slots[i]
-    log.counts = room_for(self.device, "int", chunks * self.distances[i], log.counts)
+    local counts = chunks * self.distances[i]
+    log.counts = room_for(self.device, "int", counts, log.counts)
+    if counts > 0 then log.counts:fill(0, 1, counts) end
     log.places = room_for(self.device, "int", updates, log.places)
     log.values = room_for(self.device, type, updates, log.values)
     log.sorted = room_for(self.device, type, updates, log.sorted)
