@@ -31,6 +31,13 @@ local LOGGED = {
   end]=],
 }
 
+-- Loops with few passes, around loops of many: a log for each pass.
+local FEW = {
+  text_of "for s = 1, 3 do local f = s * 0.5; for i = 1, n do h[k[i]] = h[k[i]] + x[i] * f end end",
+  in_loop "for m = 1, 4 do t[k[i]][m] = t[k[i]][m] + x[i] * m end",
+  text_of "for s = 1, 2 do for i = 1, n do h[k[i]] = h[k[i]] + x[i] end for i = 1, n do c[l[i]] = c[l[i]] - i end end",
+}
+
 -- What stays as it is: two sums in one statement, loops that data bound, and what is more than a sum.
 local NOT_LOGGED = {
   in_loop "h[k[i]] = x[i] * 0.5 + h[k[i]] - 0.125",
@@ -79,6 +86,21 @@ helper.describe_each("a sum in a log", function(device)
       for _, n in ipairs { 0, 1, 77, SIZE } do check(compiled, text, values_of(n, any)) end
       assert(ranges and chunks > 1, text)
     end
+  end)
+
+  it("is one for each of few passes around it, and one for all of many", function()
+    for _, text in ipairs(FEW) do
+      local compiled = compile(text)
+      assert.matches("has 256 times as many passes as", compiled:explain(), text)
+      for _, n in ipairs { 0, 77, SIZE } do check(compiled, text, values_of(n, any)) end
+      assert(chunks > 1 or not is_simulator, text) -- elsewhere costs are a processor's
+    end
+    local summed = compile(text_of [=[for s = 1, 3 do
+      local f = 0.0
+      for i = 1, n do f = f + x[i] end
+      for i = 1, n do h[k[i]] = h[k[i]] + f end
+    end]=])
+    assert.not_matches("loop on the host", summed:explain()) -- which would read x there
   end)
 
   it("is Lua's in elements of few bits: each sum is rounded", function()

@@ -160,16 +160,16 @@ helper.describe_each("a sum where data say", function(device)
     local text = "function(h, x, k, n, w) for i = 1, n do local s = 0.0 for j = 1, w do s = s + x[j] * i end "
       .. "h[k[i]] = h[k[i]] + s end end"
     local compiled = compile(text, { target = "gpu" })
-    for n, w in pairs { [2] = 130, [3] = 7 } do
+    for n, w in pairs { [2] = 2060, [3] = 7 } do
       local values = { list_of(4, eighth), list_of(w, eighth), { 4, 1, 4 }, n, w }
       local got = copies.of(values)
       load("return " .. text)()(table.unpack(values))
       compiled(table.unpack(got))
       assert(copies.are_equal(values, got))
     end
-    assert.matches("sums in copies of h.-or, where on a GPU j has 64 times as many passes as i:.-reduces, work%-items",
+    assert.matches("sums in copies of h.-or, where on a GPU j has 1024 times as many passes as i:.-reduces, work",
       compiled:explain())
-    assert.not_matches("64 times", compile(text, { target = "cpu" }):explain())
+    assert.not_matches("1024 times", compile(text, { target = "cpu" }):explain())
   end)
 
   it("leaves elements alone that no pass adds to: -0.0, NaN, infinity", function()

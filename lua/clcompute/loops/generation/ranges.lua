@@ -12,9 +12,10 @@ local MOST_DIMENSIONS = 3
 -- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
--- Where a loop sums where data say, and a loop in it has so many times as many passes: then a launch for each pass,
--- whose loop is shared out, takes less time than a work-item for each. A log has so many launches.
-local OUTNUMBERED, LAUNCHES = 64, 4
+-- Where a loop sums where data say, and a loop in it has so many times as many passes: then launches for each pass,
+-- whose loop is shared out, take less time than a work-item for each. A parallel loop is one launch, sums where data say
+-- are some, and the host waits for a reduction: on an H200 both took equally long at 20, 130 to 250 and 700 to 1100.
+local PARALLEL, SUMS, REDUCTION = 32, 256, 1024
 
 -- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a
 -- kernel again for each size; what they are too large by, the kernel leaves out.
@@ -126,13 +127,25 @@ local function sums_where_data_say(node)
   return walk.find(node.body, function(part) return part.atomic ~= nil end) ~= nil
 end
 
---- Whether no statement makes the host read arrays where the loop around it is the host's.
-local function are_for_device(nodes)
+--- Whether all loops among statements of the host can be shared out: none is left to it, or to one work-item.
+local function are_nests(nodes)
   for _, node in ipairs(nodes) do
-    local is_nest = node.kind == "for" and (node.parallel or node.scattered or node.logged or ranges.reduces(node))
-    if not is_nest and #walk.uses({ node }).reads > 0 then return false end
+    local is_loop = node.kind == "for"
+    if is_loop and not (node.parallel or node.scattered or node.logged or ranges.reduces(node)) then return false end
+    for _, body in ipairs(is_loop and {} or walk.bodies(node)) do
+      if not are_nests(body) then return false end
+    end
   end
   return true
+end
+
+--- How many times as many passes as the loop around it a loop must have, so that it is shared out instead; nil: it
+-- cannot be, or where no data say where sums are may not be.
+local function times_of(node, has_sums, is_wide)
+  if node.kind ~= "for" then return nil end
+  if node.parallel then return has_sums and PARALLEL or nil end
+  if is_wide and (node.scattered or node.logged) then return SUMS end
+  return has_sums and ranges.reduces(node) and REDUCTION or nil
 end
 
 --- When a loop had better stay on the host, because it has few passes and a loop in it can be shared out.
@@ -144,17 +157,15 @@ function ranges.few_passes(node, is_wide)
   if #ranges.band_of(node) > 1 then return nil end
   local has_sums = sums_where_data_say(node)
   for _, inner in ipairs(node.body) do
-    local has_own = is_wide and (inner.scattered or inner.logged)
-    local sums = has_sums or has_own
-    local is_one = inner.kind == "for" and (ranges.reduces(inner) or sums and inner.parallel or has_own)
-    local counts = is_one and trip_counts.counts { node, inner }
-    local times = OUTNUMBERED * (inner.logged and LAUNCHES or 1)
-    if counts and sums and (math.tointeger(counts[2]) or times) >= times then
-      return are_for_device(node.body) and { node = inner,
+    local times = times_of(inner, has_sums, is_wide)
+    local may_be = times or not has_sums and inner.kind == "for" and ranges.reduces(inner)
+    local counts = may_be and trip_counts.counts { node, inner }
+    if counts and times and (math.tointeger(counts[2]) or times) >= times then
+      return are_nests(node.body) and { node = inner,
         condition = ("wide and %d * %s <= %s"):format(times, counts[1], counts[2]),
         words = ("on a GPU %s has %d times as many passes as %s"):format(inner.variable.name, times,
           node.variable.name) } or nil
-    elseif counts and not sums then
+    elseif counts and not times then
       return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
         words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
           inner.variable.name, MANY) }
