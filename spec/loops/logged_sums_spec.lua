@@ -29,6 +29,7 @@ local LOGGED = {
     for j = 1, i % 5 do h[k[i]] = h[k[i]] + x[j] end
     for j = i, n // 8, 16 do h[l[j]] = x[j] + h[l[j]] end
   end]=],
+  in_loop "h[k[i]] = (h[k[i]] or 0) - x[i]",
 }
 
 -- Loops with few passes, around loops of many: a log for each pass.

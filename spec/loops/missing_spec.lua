@@ -166,4 +166,20 @@ describe("a table that is asked for missing elements", function()
     assert.same({ 0.5, 4.0 }, { f({ { 1.0 } }, 1), f({ { 1.0, 4.0 } }, 1) })
     assert.matches("a%[2%]", select(2, pcall(f, { { 1.0, 4.0 } }, 2)))
   end)
+
+  it("has an element that is stored: a default that it is given counts for others alone", function()
+    local device = helper.device()
+    for value, expected in pairs { ["(h[k[i]] or 0) + 1"] = 3.0, ["1 + 2 * (h[k[i]] or i)"] = 5.0,
+      ["(h[k[i] + 1] or 4) - 1 + (h[k[i]] or 0)"] = 5.0, ["(x[k[i]] or 4.0) + h[k[i]]"] = 6.0 } do
+      local f = assert(loops.compile(("function(h, k, x) for i = 1, #k do h[k[i]] = %s end end"):format(value),
+        { device = device, force = true }))
+      local h, y = { 1.0, 2.0 }, device:buffer({ 1.0, 2.0 }, "double")
+      f(h, { 2 }, { 0.5 })
+      f(y, device:buffer({ 2 }, "int"), device:buffer({ 0.5 }, "double"))
+      assert.same({ 1.0, expected }, h, value)
+      assert.same(h, y:read(), value)
+      helper.raises(value:find "^%(x" and "arithmetic on a nil value" or "is stored, which is no element: index 3", f, h,
+        { 3 }, { 1.0 })
+    end
+  end)
 end)

@@ -43,9 +43,11 @@ scattered_sums.SUMS = {
     for i = 1, n do x[i] = x[i] * 0.5 end
   end]=],
   in_loop "for m = 1, l[i] do for j = m, 4 do h[j] = h[j] + x[i] end end",
+  in_loop "local j = k[i]; h[j] = 2.0 - x[i] + (h[j] or 7)",
 }
 scattered_sums.SUMS_OF_INTEGERS = {
   in_loop "c[k[i]] = c[k[i]] + 1",
+  in_loop "c[k[i]] = (c[k[i]] or 0) + 1",
   in_loop "c[k[i]] = i * i - 3 + c[k[i]]; c[l[i]] = c[l[i]] - l[i]",
   in_loop "c[(k[i] - 1) * 4 + l[i]] = c[(k[i] - 1) * 4 + l[i]] + i",
   in_loop "for j = 1, 3 do c[k[i] + j] = c[k[i] + j] + j end",

@@ -11,6 +11,7 @@ local inlining = require "clcompute.loops.front.inlining"
 local lua_text = require("clcompute.loops.tree").lua_text
 local made_tables = require "clcompute.loops.front.made_tables"
 local missing = require "clcompute.loops.front.missing"
+local presence = require "clcompute.loops.front.presence"
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -129,7 +130,9 @@ function assigning.one(self, parsed, into)
   local target = self:evaluating(nil, into, target_of, parsed.target)
   note_store(self, target, parsed)
   local first = #into + 1
-  local value = evaluating.value(self, parsed.value, into)
+  local stored = presence.stored(self, parsed.target, parsed.value)
+  if stored ~= parsed.value then target.has_default = true end
+  local value = evaluating.value(self, stored, into)
   keep_place(self, target, into, first, parsed)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end

@@ -184,13 +184,16 @@ local function mark_expressions(nodes)
 end
 
 --- Marks an element where data say that is stored, unless a table gets longer there. Where it is computed from itself,
--- Lua computes with the nil of one that is not there.
+-- Lua computes with the nil of one that is not there, if there is no other number for it.
 local function mark_target(node)
   local target = node.target
   if target.kind ~= "index" or not target.checked or target.array.cursor then return end
   local text = lua_text.expression(target)
-  target.is_stored = not walk.find({ node.value }, function(part)
-    return part.kind == "index" and part.array == target.array and lua_text.expression(part) == text
+  target.is_stored = true
+  walk.node(node.value, function(part)
+    if part.kind ~= "index" or part.array ~= target.array or lua_text.expression(part) ~= text then return end
+    part.is_stored = target.has_default
+    target.is_stored = target.has_default or false
   end)
 end
 

@@ -3,14 +3,17 @@
 --- Elements that may be missing, as Lua has nil beyond the ends of a table: `x[i + 1] or 0` is
 -- `1 <= i + 1 and i + 1 <= #x and x[i + 1] or 0` of an array that the function is given, `if x[i] then` the comparisons
 -- alone. A table that the function makes may have elements within its length without a value, so its elements are read
--- as they are written.
+-- as they are written. `x[k] = (x[k] or 0) + 1` is `x[k] = x[k] + 1`: where there is no element none can be stored.
 
 local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
 local evaluating = require "clcompute.loops.front.evaluating"
 local indexing = require "clcompute.loops.front.indexing"
 local restrictions = require "clcompute.loops.front.restrictions"
 
 local presence = {}
+
+local IS_ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
 
 --- Whether an expression is an element of an array of which the ends are known.
 -- @tparam table self of `clcompute.loops.front.names`
@@ -77,6 +80,44 @@ function presence.value(self, parsed)
   if not is_asked(self, parsed) then return nil end
   local array, subscripts, is_there = looked_up(self, parsed)
   return binary(self, parsed, "and", is_there, element(self, array, subscripts, parsed))
+end
+
+local are_same
+
+local function are_all_same(list, others)
+  for i, one in ipairs(list) do
+    if not others[i] or not are_same(one, others[i]) then return false end
+  end
+  return #list == #others
+end
+
+--- Whether two expressions of names, numbers, elements and operators are written alike.
+function are_same(one, other)
+  local is_alike = one.kind == other.kind and one.name == other.name and one.op == other.op
+  if not is_alike then return false end
+  if one.kind == "name" then return true end
+  if one.kind == "number" then return one.value == other.value and math.type(one.value) == math.type(other.value) end
+  if one.kind == "index" then return are_all_same(one.subscripts, other.subscripts) end
+  if one.kind == "unary" then return are_same(one.operand, other.operand) end
+  return one.kind == "binary" and are_same(one.left, other.left) and are_same(one.right, other.right)
+end
+
+--- An operand, in which an element that has a default is the element; the same where none has.
+local function operand_of(parsed, target)
+  if parsed.op == "or" then return are_same(parsed.left, target) and parsed.left or parsed end
+  if parsed.kind ~= "binary" or not IS_ARITHMETIC[parsed.op] then return parsed end
+  local left, right = operand_of(parsed.left, target), operand_of(parsed.right, target)
+  if left == parsed.left and right == parsed.right then return parsed end
+  return ast.changed(parsed, { left = left, right = right })
+end
+
+--- What is stored in an element, without a default that the element has among operands of arithmetic.
+-- @tparam table self
+-- @tparam table target parsed
+-- @tparam table value parsed
+-- @treturn table parsed
+function presence.stored(self, target, value)
+  return value.op ~= "or" and is_asked(self, target) and operand_of(value, target) or value
 end
 
 return presence

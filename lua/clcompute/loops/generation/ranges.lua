@@ -13,8 +13,8 @@ local MOST_DIMENSIONS = 3
 -- are shared out, one after the other, at the cost of two launches each.
 local FEW, MANY = 8, 1 << 14
 -- Where a loop sums where data say, and a loop in it has so many times as many passes: then launches for each pass,
--- whose loop is shared out, take less time than a work-item for each. A parallel loop is one launch, sums where data say
--- are some, and the host waits for a reduction: on an H200 both took equally long at 20, 130 to 250 and 700 to 1100.
+-- whose loop is shared out, take less time than a work-item for each. A parallel loop is one launch, sums where data
+-- say are some, and the host waits for a reduction: on an H200 both took equally long at 20, 130 to 250, 700 to 1100.
 local PARALLEL, SUMS, REDUCTION = 32, 256, 1024
 
 -- Work-groups by number of dimensions. On a processor they are the same whatever the range, because POCL compiles a

@@ -99,6 +99,7 @@ local EXPRESSIONS = all_with(VALUE, {
     { "checked", "table?", "irregular, delinearising", "as keys, dimensions whose subscripts are looked at when used" },
     { "is_end", "boolean?", "appending", "where a list gets longer" },
     { "is_item", "boolean?", "made_tables", "of a row in braces, or such a row" },
+    { "has_default", "boolean?", "resolve", "what is stored there is computed from it, or from another number" },
     { "is_stored", "boolean?", "irregular, delinearising, compiler", "gets a value; Lua looks whether it is one" } },
   length = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" },
     { "dimension", "integer", "resolve, delinearising", "0: all of a flat array that is a matrix" } },
