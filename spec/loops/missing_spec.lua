@@ -178,8 +178,8 @@ describe("a table that is asked for missing elements", function()
       f(y, device:buffer({ 2 }, "int"), device:buffer({ 0.5 }, "double"))
       assert.same({ 1.0, expected }, h, value)
       assert.same(h, y:read(), value)
-      helper.raises(value:find "^%(x" and "arithmetic on a nil value" or "is stored, which is no element: index 3", f, h,
-        { 3 }, { 1.0 })
+      local words = value:find "^%(x" and "arithmetic on a nil value" or "is stored, which is no element: index 3"
+      helper.raises(words, f, h, { 3 }, { 1.0 })
     end
   end)
 end)
