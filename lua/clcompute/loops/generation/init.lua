@@ -4,6 +4,7 @@
 
 return {
   chains = require "clcompute.loops.generation.chains",
+  chunks = require "clcompute.loops.generation.chunks",
   faults = require "clcompute.loops.generation.faults",
   group_passes = require "clcompute.loops.generation.group_passes",
   group_sums = require "clcompute.loops.generation.group_sums",
@@ -15,7 +16,6 @@ return {
   logged_sums = require "clcompute.loops.generation.logged_sums",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
-  private_sums = require "clcompute.loops.generation.private_sums",
   round_kernels = require "clcompute.loops.generation.round_kernels",
   sharing = require "clcompute.loops.generation.sharing",
   skewing = require "clcompute.loops.generation.skewing",

@@ -3,10 +3,10 @@
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 
 local ast = require("clcompute.loops.tree").ast
+local chunks = require "clcompute.loops.generation.chunks"
 local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
 local logged_sums = require "clcompute.loops.generation.logged_sums"
-local private_sums = require "clcompute.loops.generation.private_sums"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local size_of = ast.size
 local walk = require("clcompute.loops.tree").walk
@@ -307,7 +307,7 @@ end
 
 --- What precedes the launches of a nest that sums where data say: how passes are shared out.
 local function print_sums(kernel, sums, further, output)
-  local names, sizes, counts = private_sums.names(kernel), {}, {}
+  local names, sizes, counts = chunks.names(kernel), {}, {}
   for i, array in ipairs(sums.arrays) do sizes[i] = ("%s_array.count"):format(array.id) end
   for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
   add(output, "local sums = kernels[%d]", kernel.index)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- Sums in elements of which data say where they are, `h[k[i]] = h[k[i]] + e`, in Lua's order, for GPUs. The passes go
--- in chunks, as in `private_sums`. A work-item writes down what the passes of its chunk would add, in a log, and counts
+-- in chunks (`chunks`). A work-item writes down what the passes of its chunk would add, in a log, and counts
 -- how often that is for each element. Then what was written down is put in the order of elements, and each element gets
 -- its list, in the order of the passes.
 --
@@ -16,14 +16,14 @@
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local chunks = require "clcompute.loops.generation.chunks"
 local plan = require("clcompute.loops.tree").plan
-local private_sums = require "clcompute.loops.generation.private_sums"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
 
 local logged_sums = {}
 
 local add, block = c_statements.add, c_statements.block
-local count_of, each_of = private_sums.count_of, private_sums.each_of
+local count_of, each_of = chunks.count_of, chunks.each_of
 
 --- How the loops of a nest are shared out, if it is for such sums alone that it is sequential.
 -- @tparam table node its outermost loop, with `logged`
@@ -31,7 +31,7 @@ local count_of, each_of = private_sums.count_of, private_sums.each_of
 function logged_sums.of(node)
   local updates = {}
   for i, entry in ipairs(node.logged) do updates[i] = entry.node end
-  return private_sums.part("logged", node, updates)
+  return chunks.part("logged", node, updates)
 end
 
 --- How many updates of each array a pass of a nest has at most, as Lua.
@@ -84,7 +84,7 @@ function logged_sums.parameters(nest)
     add_place(each_of(array))
     add_place(names.slots)
   end
-  for _, loop in ipairs(nest.logged and nest.band or {}) do add_place(private_sums.parts_of(loop)) end
+  for _, loop in ipairs(nest.logged and nest.band or {}) do add_place(chunks.parts_of(loop)) end
   if nest.logged then add_place "chunks" end
   return rows
 end
@@ -127,7 +127,7 @@ local function print_log(nest, output)
   for _, entry in ipairs(nest.node.logged) do
     output.printers[entry.node] = function() print_update(entry, output) end
   end
-  private_sums.print_chunk(nest, output, function()
+  chunks.print_passes(nest, output, function()
     for _, array in ipairs(nest.logged.arrays) do
       local names, count = names_of(array), count_of(array)
       print_own(array, output)
@@ -241,6 +241,6 @@ end
 
 --- The kernels of a nest: what the name of each ends with, and what prints it.
 logged_sums.KERNELS = { { "", print_log }, { "_places", print_places }, { "_order", print_order },
-  { "_result", print_result }, { "_single", private_sums.print_single } }
+  { "_result", print_result }, { "_single", chunks.print_single } }
 
 return logged_sums

@@ -8,9 +8,9 @@
 -- in it is thought to be free.
 
 local bounds = require("clcompute.loops.tree").loop_bounds
+local chunks = require "clcompute.loops.generation.chunks"
 local lua_text = require("clcompute.loops.tree").lua_text
 local plans = require("clcompute.loops.tree").plan
-local private_sums = require "clcompute.loops.generation.private_sums"
 local size_of = require("clcompute.loops.tree").ast.size
 local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
@@ -338,7 +338,7 @@ function work_estimate.compile(plan, names)
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")
-  local environment = { max = math.max, min = math.min, math = math, chunks = private_sums.chunks }
+  local environment = { max = math.max, min = math.min, math = math, chunks = chunks.number }
   local chunk, message = lua_text.load(table.concat(output, "\n"), "estimate", environment)
   if not chunk then return nil, message end
   return chunk(output.nodes, iterations)

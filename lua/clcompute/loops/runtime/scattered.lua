@@ -7,10 +7,10 @@
 local ast = require("clcompute.loops.tree").ast
 local launchers = require "clcompute.loops.runtime.launchers"
 local logged_sums = require("clcompute.loops.generation").logged_sums
-local private_sums = require("clcompute.loops.generation").private_sums
 
 local scattered = {}
 
+local number_of_chunks = require("clcompute.loops.generation").chunks.number
 local round_up, power_of_2 = launchers.round_up, launchers.power_of_2
 
 local MOST_OF_MEMORY = 1 / 16 -- of a device's, for all copies or logs
@@ -103,7 +103,7 @@ function Copies:share(counts, sizes, statements)
   local elements, largest = sum_of(sizes)
   local chunks
   self.distances = distances
-  self.parts, chunks = parts_of(counts, math.min(private_sums.chunks(statements, elements, self.is_wide), self.most,
+  self.parts, chunks = parts_of(counts, math.min(number_of_chunks(statements, elements, self.is_wide), self.most,
     self.most_bytes // bytes))
   for i, array in ipairs(self.arrays) do
     self.copies[i] = room_for(self.device, array.element, chunks > 1 and chunks * distances[i] or 1, self.copies[i])
@@ -214,7 +214,7 @@ function Logs:share(counts, sizes, slots, statements)
   local elements, largest = sum_of(sizes)
   local chunks
   self.distances = distances_of(sizes, self.widths)
-  self.parts, chunks = parts_of(counts, math.min(private_sums.chunks(statements, elements, true), self.most,
+  self.parts, chunks = parts_of(counts, math.min(number_of_chunks(statements, elements, true), self.most,
     chunks_for(self, counts, slots)))
   self.slots = slots_of(counts, self.parts, slots)
   local bytes, most = needs_of(self, chunks)
