@@ -463,6 +463,15 @@ local function print_strip(node, output)
   output.context = context
 end
 
+local FEW = 32 -- passes, as written
+
+--- Whether a loop has so few passes that LLVM had better unroll it: vectors of a width that it is given leave most of
+-- them over, and take up to three times as long.
+local function has_few_passes(node)
+  local from, to = node.from, node.to
+  return from.kind == "number" and to.kind == "number" and (to.value - from.value) // node.step < FEW - 1
+end
+
 local function print_for(node, output)
   if not node.is_common then print_range_checks(node, output) end
   if node.word then return print_endless(node, output) end
@@ -472,7 +481,7 @@ local function print_for(node, output)
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
   if not is_counted(node) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
   if node.is_independent then
-    local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
+    local hint = node.is_plain and not has_few_passes(node) and "VECTORS" or "INDEPENDENT"
     context.helpers[hint] = true
     add(output, hint)
   end
