@@ -242,17 +242,17 @@ describe("a choice", function()
     return answers
   end
 
-  it("is doubted after some calls: what seemed hardly longer is timed once more", function()
+  helper.on_cpu("is doubted after some calls: what seemed hardly longer is timed once more", function()
     assert.same({ false, true, true }, choices_of { { calls = 50, launches = 3e-3 }, { calls = 130, launches = 1e-3 },
       { calls = 400, launches = 1e-3 } })
   end)
 
-  it("stands again where the other one is slower still", function()
+  helper.on_cpu("stands again where the other one is slower still", function()
     assert.same({ false, false }, choices_of { { calls = 50, launches = 2.5e-3 },
       { calls = 130, launches = 2.5e-3 } })
   end)
 
-  it("stays where the other one took far longer", function()
+  helper.on_cpu("stays where the other one took far longer", function()
     assert.same({ false, false }, choices_of { { calls = 50, launches = 9e-3 }, { calls = 200, launches = 1e-3 } })
   end)
 end)
@@ -365,7 +365,7 @@ describe("a compiled function", function()
     end
   end)
 
-  it("repeats a call in a few microseconds above its launches once it was measured", function()
+  helper.on_cpu("repeats a call in a few microseconds above its launches once it was measured", function()
     if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
     local calls = 20000
     with_costs({ build = 0.0, load = 0.0 }, function()

@@ -117,25 +117,35 @@ long shift_right(long a, long n) {
   return (long)(n >= 0 ? bits >> n : bits << back);
 }]] },
   { "LINE", {}, "#define LINE 16 // ints: groups write cache lines of their own" },
-  { "next_piece", { "LINE" }, [[
-// Groups of one work-item. progress: how many pieces were taken, and are done; how many groups have ended. Counts may
-// go round, as they are never far from each other.
-uint next_piece(volatile global int *progress) { return (uint)atomic_inc(progress); }
+  { "take_piece", { "LINE" }, [[
+// Groups of one work-item. progress: how many pieces are done, how many groups have ended, and where each piece of a
+// loop was taken last: the number behind the loop's first piece. Counts may go round, as they are never far apart.
 int is_before(int done, uint base) { return (int)((uint)done - base) < 0; }
+int take_piece(volatile global int *progress, int pieces, uint base) { // -1: all of the loop are taken
+  const int own = (int)(get_group_id(0) * (size_t)pieces / get_num_groups(0)); // what it had before, in its cache
+  for (int i = 0; i < pieces; i++) {
+    const int piece = own + i < pieces ? own + i : own + i - pieces;
+    volatile global int *const taken = progress + (2 + piece) * LINE;
+    const int before = *taken; // of an earlier loop if this one is not done now
+    const int is_free = before != (int)(base + 1) && is_before(*progress, base + (uint)pieces);
+    if (is_free && atomic_cmpxchg(taken, before, (int)(base + 1)) == before) return piece;
+  }
+  return -1;
+}
 void await_pieces(volatile global int *progress, uint base) { // until all pieces before this one are done
-  while (is_before(progress[LINE], base)) {}
-  atomic_or(progress + LINE, 0); // what they have stored is read after this
+  while (is_before(*progress, base)) {}
+  atomic_or(progress, 0); // what they have stored is read after this
 }
 int will_never(volatile global int *progress, uint base, volatile global long *faults) { // after a fault
-  while (is_before(progress[LINE], base)) // a fault in this loop is no reason
-    if (*faults != 0 && is_before(atomic_or(progress + LINE, 0), base)) return 1;
-  atomic_or(progress + LINE, 0);
+  while (is_before(*progress, base)) // a fault in this loop is no reason
+    if (*faults != 0 && is_before(atomic_or(progress, 0), base)) return 1;
+  atomic_or(progress, 0);
   return 0;
 }
-void end_piece(volatile global int *progress) { atomic_inc(progress + LINE); }
-void end_pieces(volatile global int *progress) { // the last one prepares the next launch
-  if (atomic_inc(progress + 2 * LINE) == (int)get_num_groups(0) - 1)
-    progress[0] = progress[LINE] = progress[2 * LINE] = 0;
+void end_piece(volatile global int *progress) { atomic_inc(progress); }
+void end_pieces(volatile global int *progress, int most) { // the last one prepares the next launch
+  if (atomic_inc(progress + LINE) < (int)get_num_groups(0) - 1) return;
+  for (int i = 0; i < 2 + most * (int)get_num_groups(0); i++) progress[i * LINE] = 0;
 }
 int pieces_of(long passes, int least, int each) { // of a loop: so many for each group, but none that is small
   const long most = passes / least, wanted = (long)get_num_groups(0) * each;

@@ -8,9 +8,10 @@
 --       for i = 2, n - 1 do a[i] = b[i] / 2 end              pieces 3 and 4, when 1 and 2 are done, 7 and 8, ...
 --     end
 --
--- Pieces have numbers, in their order, and a group takes the next one by adding to a counter; so it waits only for
--- pieces that running groups have taken. Where one meets what Lua raises an error for, its piece is never done: the
--- others end before what comes behind its loop, and the call sets the counters back.
+-- A group takes the pieces first that it had of the loop before, whose elements are in its cache (as in Markatos and
+-- LeBlanc, Using Processor Affinity in Loop Scheduling, 1994), then what others have not taken. It goes on when all of
+-- a loop are taken; so it waits only for pieces that running groups have. Where one meets what Lua raises an error for,
+-- its piece is never done: the others end before what comes behind its loop, and the call sets the counters back.
 --
 -- On a GPU, whose groups must not wait for each other, the work-items of one group share the loops: each has every so
 -- manieth pass, and all meet at a barrier. There they share sums, too (`group_tasks`).
@@ -27,6 +28,7 @@ local sharing = {}
 -- Of loops without and with loops in them: passes of a piece at least, and pieces for each group. What is in deep ones
 -- may be more in some passes than in others.
 local FLAT, DEEP = { least = 512, each = 1 }, { least = 2, each = 2 }
+sharing.MOST = DEEP.each
 
 -- --- what is shared -------------------------------------------------------------------------
 
@@ -137,8 +139,7 @@ end
 
 --- Goes through the pieces of a statement: `print` prints one.
 local function print_pieces(count, output, tools, print)
-  local head = "for (const uint end = base + %s; (int)(end - piece) > 0; piece = next_piece(progress)) "
-  tools.block(output, head:format(count),
+  tools.block(output, ("for (int piece; (piece = take_piece(progress, %s, base)) >= 0;) "):format(count),
     function()
       tools.add(output, output.has_faults and "if (will_never(progress, base, faults)) return;"
         or "await_pieces(progress, base);")
@@ -176,8 +177,8 @@ local function print_in_pieces(node, output, tools)
       context), step))
     tools.add(output, ("const int pieces = pieces_of(%s_passes, %d, %d);"):format(id, size.least, size.each))
     print_pieces("pieces", output, tools, function()
-      tools.add(output, ("const long %s_begin = %s_passes * (piece - base) / pieces;"):format(id, id))
-      tools.add(output, ("const long %s_stop = %s_passes * (piece - base + 1) / pieces - 1;"):format(id, id))
+      tools.add(output, ("const long %s_begin = %s_passes * piece / pieces;"):format(id, id))
+      tools.add(output, ("const long %s_stop = %s_passes * (piece + 1) / pieces - 1;"):format(id, id))
       output.depth = output.depth - 1
       tools.body({ ast.changed(loop, { from = text("%s_from + %s_begin * %d", id, id, step),
         to = text("%s_from + %s_stop * %d", id, id, step) }) }, output)
@@ -211,13 +212,13 @@ end
 -- @tparam table tools as for `print_alone`
 function sharing.print(nodes, output, tools)
   if output.context.is_wide then return print_in_group(nodes, output, tools) end
-  output.context.helpers.next_piece = true
+  output.context.helpers.take_piece = true
   output.depth = 1
-  tools.add(output, "uint piece = next_piece(progress), base = 0;")
+  tools.add(output, "uint base = 0;")
   output.depth = 0
   tools.body(nodes, output)
   output.depth = 1
-  tools.add(output, "end_pieces(progress);")
+  tools.add(output, ("end_pieces(progress, %d);"):format(sharing.MOST))
   output.depth = 0
 end
 

@@ -3,6 +3,7 @@
 --- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
 -- a round has.
 
+local sharing = require("clcompute.loops.generation").sharing
 local walk = require("clcompute.loops.tree").walk
 
 local launchers = {}
@@ -120,7 +121,7 @@ function launchers.team(nest, program, device, row)
     return { kernel = kernel, range = { global = { items }, group = { items } } }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
-    progress = device:zeros("int", 3 * LINE) }
+    progress = device:zeros("int", (2 + sharing.MOST * device.compute_units) * LINE) }
 end
 
 --- A nest on a device.
