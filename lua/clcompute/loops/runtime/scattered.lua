@@ -50,9 +50,13 @@ local function sum_of(list)
   return sum, most
 end
 
---- A buffer of so many elements, which stays for later calls: the one there is, if that is large enough.
-local function room_for(device, dtype, count, buffer)
-  return buffer and #buffer >= count and buffer or device:empty(dtype, math.max(count, 1))
+--- Makes room for so many elements in a list's buffer, which stays for later calls; one that is too small goes before.
+local function make_place(list, key, device, dtype, count)
+  local buffer = list[key]
+  if buffer and #buffer >= count then return end
+  list[key] = nil -- whatever fails
+  if buffer then buffer:release() end
+  list[key] = device:empty(dtype, math.max(count, 1))
 end
 
 -- --- in copies of arrays -----------------------------------------------------------------------
@@ -106,7 +110,7 @@ function Copies:share(counts, sizes, statements)
   self.parts, chunks = parts_of(counts, math.min(number_of_chunks(statements, elements, self.is_wide), self.most,
     self.most_bytes // bytes))
   for i, array in ipairs(self.arrays) do
-    self.copies[i] = room_for(self.device, array.element, chunks > 1 and chunks * distances[i] or 1, self.copies[i])
+    make_place(self.copies, i, self.device, array.element, chunks > 1 and chunks * distances[i] or 1)
   end
   if chunks == 1 then return nil, 1 end
   local group = self.is_wide and self.items > 1 and TOGETHER or 1
@@ -179,14 +183,13 @@ end
 --- Makes room for what is written down, and counts of 0; for arguments where nothing is.
 local function make_room(self, chunks, sizes)
   for i, type in ipairs(self.types) do
-    local log, updates = self.log[i], chunks * self.slots[i]
-    local counts = chunks * self.distances[i]
-    log.counts = room_for(self.device, "int", counts, log.counts)
+    local log, counts, updates = self.log[i], chunks * self.distances[i], chunks * self.slots[i]
+    make_place(log, "counts", self.device, "int", counts)
     if counts > 0 then log.counts:fill(0, 1, counts) end
-    log.places = room_for(self.device, "int", updates, log.places)
-    log.values = room_for(self.device, type, updates, log.values)
-    log.sorted = room_for(self.device, type, updates, log.sorted)
-    log.lists = room_for(self.device, "int", chunks > 0 and 2 * sizes[i] + 1 or 1, log.lists)
+    make_place(log, "places", self.device, "int", updates)
+    make_place(log, "values", self.device, type, updates)
+    make_place(log, "sorted", self.device, type, updates)
+    make_place(log, "lists", self.device, "int", chunks > 0 and 2 * sizes[i] + 1 or 1)
   end
 end
 
