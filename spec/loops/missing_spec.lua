@@ -181,5 +181,12 @@ describe("a table that is asked for missing elements", function()
       local words = value:find "^%(x" and "arithmetic on a nil value" or "is stored, which is no element: index 3"
       helper.raises(words, f, h, { 3 }, { 1.0 })
     end
+    local some = assert(loops.compile [=[function(h, x)
+      for i = 1, #x do if x[i] > 0 then h[i] = (h[i] or 0) + 1 end end
+    end]=])
+    local h = { 1.0, 2.0 }
+    some(h, { 1, 1, 0 })
+    assert.same({ 2.0, 3.0 }, h)
+    helper.raises("h[i] is stored, which is no element: index 3 is outside of h", some, h, { 0, 1, 1 })
   end)
 end)

@@ -196,7 +196,7 @@ local function as_matrix(node)
   if not node.in_rows then return end
   node.subscripts, node.in_rows = node.in_rows, nil
   node.checked = polynomials.is_data(node.subscripts[1]) and { true } or nil
-  node.is_stored = node.is_stored and node.checked ~= nil
+  node.is_stored = node.is_stored and (node.checked ~= nil or node.has_default)
 end
 
 --- The variables that a tree speaks of, as keys.

@@ -183,11 +183,12 @@ local function mark_expressions(nodes)
   end)
 end
 
---- Marks an element where data say that is stored, unless a table gets longer there. Where it is computed from itself,
--- Lua computes with the nil of one that is not there, if there is no other number for it.
+--- Marks an element where data say that is stored, unless a table gets longer there, and one of which the default is
+-- left out. Where it is computed from itself, Lua computes with the nil of one that is not there, if there is no other
+-- number for it.
 local function mark_target(node)
   local target = node.target
-  if target.kind ~= "index" or not target.checked or target.array.cursor then return end
+  if target.kind ~= "index" or not (target.checked or target.has_default) or target.array.cursor then return end
   local text = lua_text.expression(target)
   target.is_stored = true
   walk.node(node.value, function(part)
