@@ -372,8 +372,8 @@ static void set_buffer(const Setter *s) {
   if (complaint != NULL) complain(s, "%s", complaint);
   check_target(s, b);
   check_rows(s, b);
-  if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
-  if (b->mem == NULL) return;
+  if (b->count == 0 && !s->target->empty) complain(s, "the buffer has no elements");
+  if (b->count == 0) return;
   cl_mem mem = argument_memory(s, b);
   clc_holdbuffer(s->L, s->target->recording, s->i, b, mem);
   check_set(s, clc_setmemory(s->k->device, s->target->kernel, s->i, b, mem, b->offset), sizeof mem);

@@ -350,9 +350,11 @@ helper.describe_each("a kernel's pointer argument", function(d)
 
   it("refuses a buffer without elements, unless nothing is launched", function()
     local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
-    local o, empty = d:zeros("int", 1), d:zeros("int", 0)
-    helper.raises({ "argument 2 'x'", "the buffer has no elements" }, k, 1, o, empty)
-    assert.equal("complete", k(0, o, empty).status)
+    local o, some = d:zeros("int", 1), d:zeros("int", 256)
+    for _, empty in ipairs { d:zeros("int", 0), some:view(1, 0), some:view(2, 1), some:view(129, 128) } do
+      helper.raises({ "argument 2 'x'", "the buffer has no elements" }, k, 1, o, empty)
+      assert.equal("complete", k(0, o, empty).status)
+    end
     helper.raises("int buffer expected, got float buffer", k, 0, o, d:zeros("float", 0))
   end)
 

@@ -152,6 +152,17 @@ describe("a table that is asked for missing elements", function()
     assert.is_true(pcall(compiled, { 1.0, 2.0 }, { 0.0, 0.0 }, 2))
   end)
 
+  it("has numbers alone, floats or integers", function()
+    local text = "function(x) local n = 0 for i = 1, #x do if x[i] then n = n + 1 end end return n end"
+    for _, options in ipairs { {}, { force = true }, { force = false } } do
+      local function first_call(list) return assert(loops.compile(text, options))(list) end
+      assert.same({ 3, 2 }, { first_call { 1.5, 2, 0.5 }, first_call { 1, 2 } })
+      for _, list in ipairs { { 1.5, false, 2.5 }, { 1.5, nil, 2.5 }, { 1, false, 2.5 }, { 1.5, 2.5, "3" } } do
+        helper.raises("is no number but a", first_call, list)
+      end
+    end
+  end)
+
   it("has those that stand behind a condition of their own", function()
     local f = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = i < n and x[i + 1] or 0.5 end end",
       { force = true, device = helper.device() }))

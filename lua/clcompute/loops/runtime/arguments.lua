@@ -67,16 +67,17 @@ local function sum_of(list, first, last)
   return sum
 end
 
---- Whether all elements are integers, or one is a float: then all will be.
-local function element_of(row, list, base, count, place)
-  if math.type(list[base]) == "float" then return "float" end
+--- Whether all elements are integers, or one is a float: then all will be. `is_asked`: whether the function asks which
+-- elements are there; then all are looked at, as a false or a hole among them is none.
+local function element_of(row, list, base, count, place, is_asked)
+  if not is_asked and math.type(list[base]) == "float" then return "float" end
   local ok, sum = pcall(sum_of, list, base, base + count - 1)
   if not ok and not tostring(sum):find("attempt to compare", 1, true) then error(sum, 0) end -- a hook's, as Ctrl-C
   local element = ok and math.type(sum)
   if element then return element == "float" and "float" or "int" end
   for i = base, base + count - 1 do
     local kind = math.type(list[i])
-    if kind == "float" then return "float" end
+    if kind == "float" and not is_asked then return "float" end
     if not kind then fail(row, "element %s[%d] is no number but a %s", place, i, type(list[i])) end
   end
   return "int"
@@ -109,13 +110,13 @@ local function look(row, list, rank, base, seen, place, shape, depth)
   if shape[depth] ~= count then
     fail(row, "not rectangular: %s has %d elements, the first of its kind %d", place, count, shape[depth])
   end
-  local asked = row.variable.asked
-  if asked and asked[depth] and list[base - 1] ~= nil then
+  local is_asked = row.variable.asked and row.variable.asked[depth]
+  if is_asked and list[base - 1] ~= nil then
     fail(row, "%s has an element %d, and the function asks for elements beyond its ends: they begin at %d", place,
       base - 1, base)
   end
   shape.is_virtual = shape.is_virtual or is_virtual(list, base, count)
-  if depth == rank then return element_of(row, list, base, count, place) end
+  if depth == rank then return element_of(row, list, base, count, place, is_asked) end
   local element = "int"
   for i = base, base + count - 1 do
     if look(row, list[i], rank, base, seen, ("%s[%d]"):format(place, i), shape, depth + 1) == "float" then
