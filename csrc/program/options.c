@@ -78,7 +78,8 @@ static void push_lines(lua_State *L, int arg, int idx) {
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2), lua_rawlen(L, -2)))
-      clc_optionerror(L, arg, "defines", "'%s' is no identifier", luaL_tolstring(L, -2, NULL));
+      clc_optionerror(L, arg, "defines", "'%s' is no identifier: names are keys, as in { N = 4 }",
+                      luaL_tolstring(L, -2, NULL));
     const char *name = lua_tostring(L, -2);
     if (push_define_value(L, arg, name)) {
       lua_pushfstring(L, "#define %s %s\n", name, lua_tostring(L, -1));

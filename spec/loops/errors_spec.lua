@@ -126,7 +126,7 @@ local ERRORS = {
   { "function(a) for i, x in §pairs(a, 1) do end end", OTHER_FOR },
   { "function(a) for i, x§, y in ipairs(a) do end end", OTHER_FOR },
   { "function(a) for i, x in §pairs(a) do end end",
-    "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs': write 'ipairs(x)'" },
+    "a generic 'for' goes over ipairs of an array, and 'pairs' is not Lua's 'ipairs': write 'ipairs(x)'" },
   { "function(a) §goto out a[1] = 1 ::out:: a[1] = 2 end",
     "'goto out' is not accepted: a label is the last statement of a block around" },
   { "function(a) §::out:: a[1] = 1 end", "a label is only accepted as the last statement of a block" },

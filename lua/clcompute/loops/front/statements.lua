@@ -164,8 +164,8 @@ end
 function KINDS.each(self, parsed, into)
   local at, array = parsed.call, parsed.call.arguments[1]
   if self:denote(parsed.call.callee).tag ~= "ipairs" then
-    self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs': write "
-      .. "'ipairs(x)'")
+    self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and '%s' is not Lua's 'ipairs': write "
+      .. "'ipairs(x)'", parsed.call.callee.name)
   end
   local body = { ast.parsed("do", { body = parsed.body }, parsed) }
   if parsed.value then

@@ -56,6 +56,13 @@ end
 
 -- --- tables -------------------------------------------------------------------------------
 
+local NO_NUMBER = "element %s is no number but a %s"
+
+--- The type of what is no number, and what may stand for it.
+local function other_type(value)
+  return type(value) == "boolean" and "boolean: 1 and 0 stand for true and false" or type(value)
+end
+
 --- Numbers of which one is a float have a sum that is one. Comparing raises an error for strings, which adding would
 -- take for numbers. No function is called for an element: looking is to cost less than computing with it.
 local function sum_of(list, first, last)
@@ -78,7 +85,7 @@ local function element_of(row, list, base, count, place, is_asked)
   for i = base, base + count - 1 do
     local kind = math.type(list[i])
     if kind == "float" and not is_asked then return "float" end
-    if not kind then fail(row, "element %s[%d] is no number but a %s", place, i, type(list[i])) end
+    if not kind then fail(row, NO_NUMBER, ("%s[%d]"):format(place, i), other_type(list[i])) end
   end
   return "int"
 end
@@ -140,7 +147,7 @@ function arguments.check_elements(row, list, shape, base)
       elseif depth < #shape then
         fail(row, "element %s is no row but a %s", inner, type(item))
       elseif type(item) ~= "number" then
-        fail(row, "element %s is no number but a %s", inner, type(item))
+        fail(row, NO_NUMBER, inner, other_type(item))
       end
     end
   end
