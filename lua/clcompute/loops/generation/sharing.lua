@@ -28,7 +28,7 @@ local sharing = {}
 -- Of loops without and with loops in them: passes of a piece at least, and pieces for each group. What is in deep ones
 -- may be more in some passes than in others.
 local FLAT, DEEP = { least = 512, each = 1 }, { least = 2, each = 2 }
-sharing.MOST = DEEP.each
+sharing.MOST = DEEP.each -- pieces of a loop for each group, at most
 
 -- --- what is shared -------------------------------------------------------------------------
 
