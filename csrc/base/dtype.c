@@ -135,6 +135,13 @@ const clc_Dtype *clc_finddtype(const char *name, size_t length) {
   return NULL;
 }
 
+/* Whether a name is that of a vector type of OpenCL C. */
+static int is_vector(const char *name, size_t length) {
+  const size_t letters = strcspn(name, "0123456789");
+  return letters < length && letters + strspn(name + letters, "0123456789") == length &&
+         clc_finddtype(name, letters) != NULL;
+}
+
 const clc_Dtype *clc_checkdtype(lua_State *L, int arg) {
   size_t length;
   const int is_extent = lua_type(L, arg) == LUA_TNUMBER;
@@ -150,6 +157,8 @@ const clc_Dtype *clc_checkdtype(lua_State *L, int arg) {
     luaL_addstring(&b, dtypes[i].name);
   }
   if (is_extent) luaL_addstring(&b, "; the dtype comes before the extents");
+  if (is_vector(name, length))
+    luaL_addstring(&b, "; a vector is so many numbers, as a row of a matrix has them");
   luaL_pushresult(&b);
   luaL_argerror(L, arg, lua_tostring(L, -1));
   return NULL;

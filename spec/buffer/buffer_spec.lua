@@ -140,6 +140,10 @@ helper.describe_each("making a buffer", function(d)
     helper.raises({ "#2", "table or string expected, got no value" }, d.buffer, d)
     helper.raises({ "#2", "table or string expected, got number" }, d.buffer, d, 3)
     helper.raises({ "#3", "no dtype 'real'" }, d.buffer, d, { 1 }, "real")
+    helper.raises({ "no dtype 'float4'", "double; a vector is so many numbers" }, d.zeros, d, "float4", 2)
+    for _, name in ipairs { "real4", "float4x", "4", "x", "" } do
+      assert.not_matches("a vector is", helper.raises("no dtype '" .. name .. "'", d.zeros, d, name, 2))
+    end
     helper.raises({ "#4", "a table brings its own shape" }, d.buffer, d, { 1 }, "float", 1)
     helper.raises({ "#3", "string expected" }, d.buffer, d, "\0\0\0\0")
     helper.raises({ "#2", "a table of values comes first, then the dtype" }, d.buffer, d, "int", { 1, 2 })
