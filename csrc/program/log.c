@@ -164,6 +164,9 @@ static const struct {
     {"_builtin_renames.h",
      "POCL's headers define that name anew behind -D: give it by defines, a "
      "table, which stand behind the headers"},
+    {"file not found",
+     "an included file is looked for beside the source files, then in the folders of option "
+     "'include'"},
     {"'work_group_",
      "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
      "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},

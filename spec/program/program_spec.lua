@@ -79,6 +79,11 @@ helper.describe_each("a program", function(d)
     end)
   end)
 
+  it("says where an included file is looked for", function()
+    helper.raises({ "none.h", "in the folders of option 'include'" }, d.program, d,
+      '#include "none.h"\nkernel void k(global int *x) { x[0] = 1; }')
+  end)
+
   it("says where a macro goes whose name POCL's headers define", function()
     local source, o = "kernel void f(global int *o) { o[0] = length; }", d:zeros("int", 1)
     local ok, message = pcall(d.program, d, source, { options = "-D length=7" })
