@@ -198,6 +198,7 @@ describe("a table that is asked for missing elements", function()
     local h = { 1.0, 2.0 }
     some(h, { 1, 1, 0 })
     assert.same({ 2.0, 3.0 }, h)
-    helper.raises("h[i] is stored, which is no element: index 3 is outside of h", some, h, { 0, 1, 1 })
+    helper.raises("h[i] is stored, which is no element: index 3 is outside of h; arrays do not get longer", some, h,
+      { 0, 1, 1 })
   end)
 end)

@@ -67,6 +67,7 @@ end
 
 local NIL = "line %d: attempt to perform arithmetic on a nil value (%s)"
 local ABSENT = "line %d: %s is stored, which is no element"
+faults.ADVICE = "; arrays do not get longer, so give them all elements before" -- behind the latter
 
 local function source_of(origin, node)
   return (origin.text:sub(node.offset, node.finish):gsub("%s+", " "))
@@ -85,8 +86,9 @@ local WORDS = {
     local node, size = site.node, numbers[size_of(site.node.array, site.dimension)]
     local which = node.array.rank > 1 and (" of dimension %d"):format(site.dimension) or ""
     local what = node.array.pitches and "row" or "index"
-    return ((node.is_stored and ABSENT or NIL) .. ": %s %d%s is outside of %d .. %d"):format(node.line,
-      source_of(origin, node), what, value, node.array.pitches and "" or which, base, size + base - 1)
+    local text = (node.is_stored and ABSENT or NIL) .. ": %s %d%s is outside of %d .. %d"
+    return text:format(node.line, source_of(origin, node), what, value, node.array.pitches and "" or which, base,
+      size + base - 1) .. (node.is_stored and faults.ADVICE or "")
   end,
   zero = function(site)
     return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or site.node.name])

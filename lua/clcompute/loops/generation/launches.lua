@@ -4,6 +4,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local chunks = require "clcompute.loops.generation.chunks"
+local faults = require "clcompute.loops.generation.faults"
 local flat_arrays = require("clcompute.loops.tree").flat_arrays
 local lua_text = require("clcompute.loops.tree").lua_text
 local logged_sums = require "clcompute.loops.generation.logged_sums"
@@ -53,7 +54,8 @@ for dtype, store in pairs(STORES) do launches.environment["store_" .. dtype] = s
 --- Says that an element of an array is not there, and by which index, at the line of the caller.
 function launches.environment.absent(element, name, array, index, ...)
   if array[index] and ... then return launches.environment.absent(element, name, array[index], ...) end
-  error(("%s is stored, which is no element: index %s is outside of %s"):format(element, index, name), 2)
+  error(("%s is stored, which is no element: index %s is outside of %s%s"):format(element, index, name,
+    faults.ADVICE), 2)
 end
 
 --- Whether a value is a float of 32 bits already.
