@@ -139,8 +139,8 @@ local function are_nests(nodes)
   return true
 end
 
---- How many times as many passes as the loop around it a loop must have, so that it is shared out instead; nil: it
--- cannot be, or where no data say where sums are may not be.
+--- How many times as many passes as the loop around it a loop must have, so that it is shared out instead; nil where
+-- that is not for sums of which data say where they are.
 local function times_of(node, has_sums, is_wide)
   if node.kind ~= "for" then return nil end
   if node.parallel then return has_sums and PARALLEL or nil end
