@@ -166,11 +166,12 @@ function helper.call_on_device(count, compiled, ...)
   return helper.call_with(on_device, compiled, ...)
 end
 
---- Calls what `loops.compile` made with certain nests on the device, whose indices are true in a table.
+--- Calls what `loops.compile` made with certain nests on the device, whose indices are true in a table; what all
+-- groups may share they do.
 function helper.call_with(on_device, compiled, ...)
   local decision = require("clcompute.loops.runtime").decision
   local decide = decision.make
-  decision.make = function() return { on_device = on_device, reasons = {} } end
+  decision.make = function() return { on_device = on_device, reasons = {}, is_spread = on_device } end
   local ok, message = pcall(compiled, ...)
   decision.make = decide
   return ok, message

@@ -64,7 +64,7 @@ local PASSES = {
 
 helper.describe_each("a sum that the work-items of a task's group share", function(device)
   local own, own_options = launchers.team, launchers.group_options
-  local gpu = { type = "gpu", local_memory = device.local_memory }
+  local gpu = { type = "gpu", local_memory = device.local_memory, max_group_size = device.max_group_size }
   local is_slow = not helper.is_simulator(device) and not helper.long(true) -- to build for each size of a group
   local widest
 

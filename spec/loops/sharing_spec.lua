@@ -302,7 +302,7 @@ helper.describe_each("a task that the work-items of a GPU's group share", functi
     assert.equal("launches", way(with_sums, 300))
   end)
 
-  it("is none where a pass may meet what Lua raises an error for: others would wait for its work-item", function()
+  it("is none where a pass may meet what Lua raises an error for, unless groups meet: others would wait", function()
     for body, expected in pairs {
       ["y[i] = y[i] * x[t]"] = true, ["y[i] = y[k[i]] * x[t]"] = false, ["k[i] = k[i] // k[t]"] = false,
     } do

@@ -12,6 +12,6 @@ return {
       passes = 1, jam = 1 } },
   { name = "short rounds", target = "cpu", tiles = { passes = 2, cache = 1, blocks = 1 } },
   { name = "those of a GPU", target = "gpu",
-    tiles = { rows = 2, columns = 2, group = 2, passes = 2, cache = 1, blocks = 1, together = 4, paired = 1,
+    tiles = { rows = 2, columns = 2, group = 2, passes = 2, cache = 1, blocks = 1, together = 4, spread = 1, paired = 1,
       slices = 2, terms = 1 } },
 }

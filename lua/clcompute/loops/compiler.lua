@@ -397,6 +397,7 @@ local function round_kernels(unit, job)
   local most = job.options.heuristics ~= "paper" and unit.row.passes or 1
   generation.round_kernels.mark(unit.plan, unit.scop, most, job.target.is_wide)
   unit.has_groups = unit.has_groups or job.target.is_wide and #unit.plan.rounds > 0
+  generation.meetings.mark(unit.plan, job.target.spread)
 end
 
 -- --- texts ----------------------------------------------------------------------------------

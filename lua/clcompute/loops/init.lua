@@ -23,7 +23,7 @@ local TILES = { kernel = "string", vector = "integer", rows = "integer", columns
   block = "integer", least = "integer", small = "integer", blocks = "integer", passes = "integer",
   cache = "integer", jam = "integer", group = "integer", depth = "integer",
   few = "integer", slices = "integer", terms = "integer", together = "integer",
-  paired = "integer" }
+  spread = "integer", paired = "integer" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },

@@ -223,8 +223,9 @@ known.lu = {
 -- slices of `depth` passes to local memory (1: none); where there are fewer than `few` passes half as many rows and
 -- columns with slices twice as deep, or without slices a work-item a pass; up to `slices` of a group share a pass (1:
 -- none), each with `terms` passes of its loop at least; `together` work-items of one group share what is sequential but
--- for loops in it, and pieces of rounds; nests of `paired` short passes and more have two for each work-item. Measured
--- on an NVIDIA H200.
+-- for loops in it, and pieces of rounds; of loops of `spread` passes and more all groups do (nil: none, as it is not
+-- known that groups see what others store); nests of `paired` short passes and more have two for each work-item.
+-- Measured on an NVIDIA H200.
 known.loops = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     kernel = "tiles", vector = 16, rows = 8, columns = 2, lane = 512, block = 128, least = 1024, small = 2048,
@@ -242,6 +243,10 @@ known.loops = {
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 4, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 600000,
     slices = 16, terms = 4, together = 16, paired = 64 },
+  { where = { platform = "NVIDIA CUDA" },
+    kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
+    blocks = 8, passes = 16, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 400000,
+    slices = 128, terms = 4, together = 1024, spread = 4096, paired = 1 << 19 },
   { where = {},
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 16, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 400000,

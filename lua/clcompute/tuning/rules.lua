@@ -310,7 +310,7 @@ local MOST_DEPTH = 64 -- passes of a slice in local memory
 
 local LOOPS = { kernel = true, vector = true, rows = true, columns = true, lane = true, block = true, least = true,
   small = true, blocks = true, passes = true, cache = true, jam = true, group = true, depth = true, few = true,
-  slices = true, terms = true, together = true, paired = true, units = true, where = true }
+  slices = true, terms = true, together = true, spread = true, paired = true, units = true, where = true }
 
 local function check_loops(row)
   for name in pairs(row) do check(LOOPS[name], "there is no number '%s'", name) end
@@ -329,7 +329,9 @@ local function check_loops(row)
   for _, name in ipairs { "terms", "together" } do
     if row[name] ~= nil then integer(row, name, 1, MANY) end
   end
-  if row.paired ~= nil then integer(row, "paired", 1, 1 << 40) end
+  for _, name in ipairs { "spread", "paired" } do
+    if row[name] ~= nil then integer(row, name, 1, 1 << 40) end
+  end
 end
 
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),

@@ -5,6 +5,7 @@
 local chains = require("clcompute.loops.generation").chains
 local dependences = require("clcompute.loops.analysis").dependences
 local local_slices = require("clcompute.loops.generation").local_slices
+local never = require("clcompute.loops.generation").meetings.NEVER
 local plans = require("clcompute.loops.tree").plan
 local sharing = require("clcompute.loops.generation").sharing
 local walk = require("clcompute.loops.tree").walk
@@ -184,7 +185,9 @@ end
 local function way_of(kernel)
   if kernel.is_shared then
     if not kernel.in_group then return "one launch, whose groups share the parallel loops" end
-    return "one group, whose work-items share the parallel loops" .. (kernel.team and " and sums" or "")
+    local groups, from = "one group,", kernel.spread or never
+    if from < never then groups = ("one group, or all for loops of %d passes and more,"):format(from) end
+    return groups .. " whose work-items share the parallel loops" .. (kernel.team and " and sums" or "")
   end
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end

@@ -173,12 +173,13 @@ long passes(long from, long to, long step) { // of a loop
   return from >= to ? (from - to) / -step + 1 : 0;
 }]] },
   { "rows_of", {}, [[
-// Work-items of a group in rows: how many for so many passes, each of which has at most so many itself.
+// Work-items in rows: how many for so many passes, each of which has at most so many itself.
 uint rows_of(long slices, long passes, long inner) {
   uint columns = 32;
   while (columns > 1 && columns / 2 >= inner) columns /= 2;
   uint rows = max((uint)slices / columns, 1u);
   while (rows > 1 && rows / 2 >= passes) rows /= 2;
+  while ((uint)slices % rows != 0) rows--; // of some groups, which may be any number
   return rows;
 }]] },
   { "INDEPENDENT", {}, [[
@@ -393,7 +394,8 @@ end
 
 --- Adds what ends a work-item that met a fault; where others wait for it, it goes on.
 function c_statements.stop(output, ...)
-  if faults.are_in({ ... }, output.context.known) and not output.has_barriers then add(output, "STOP") end
+  local may_fail = faults.are_in({ ... }, output.context.known)
+  if may_fail and not output.has_barriers then add(output, output.stop or "STOP") end
 end
 
 local stop = c_statements.stop
@@ -454,7 +456,7 @@ local function print_range_checks(node, output)
         end
       end)
     end
-    add(output, "STOP")
+    add(output, output.stop or "STOP")
   end)
   for _, check in ipairs(list) do context.known[check.node][check.dimension] = true end
 end
@@ -574,7 +576,7 @@ function STATEMENTS.shared(node, output) sharing.print_loop(node, output, TOOLS)
 
 function STATEMENTS.alone(node, output) sharing.print_alone(node, output, TOOLS) end
 
-function STATEMENTS.meeting(_, output) add(output, "EVERYBODY") end
+function STATEMENTS.meeting(_, output) output.print_meeting() end
 
 STATEMENTS["break"] = function(_, output) add(output, "break;") end
 

@@ -9,6 +9,7 @@
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local faults = require "clcompute.loops.generation.faults"
+local walk = require("clcompute.loops.tree").walk
 
 local group_loops = {}
 
@@ -127,6 +128,31 @@ function group_loops.print_slice(loop, output, tools, place)
   end)
 end
 
+--- Whether there are three loops, each all that the one around it does, of which the first two do not depend on each
+-- other.
+local function is_deep(loop)
+  return is_nested(loop) and is_nested(loop.body[1]) and not walk.is_bounded_by(loop.body[1], loop.variable)
+end
+
+--- Prints the passes of three such loops: rows of work-items have those of the first two together.
+local function print_deep(loop, output, tools)
+  local middle = loop.body[1]
+  local id, other = loop.variable.id, middle.variable.id
+  print_count(loop, nil, output, tools)
+  print_count(middle, nil, output, tools)
+  tools.add(output, ("const long %s_passes = %s_count * %s_count;"):format(id, id, other))
+  output.context.helpers.rows_of = true
+  tools.add(output, ("const uint rows = rows_of(slices, %s_passes, %d), columns = (uint)slices / rows;"):format(id,
+    NEIGHBOURS))
+  tools.block(output, ("for (long %s_pass = %s; %s_pass < %s_passes; %s_pass += %s) "):format(id, ROW[1], id, id, id,
+    ROW[2]), function()
+    tools.add(output, ("const long %s = %s_from + %s_pass / %s_count * %d;"):format(id, id, id, other, loop.step))
+    tools.add(output, ("const long %s = %s_from + %s_pass %% %s_count * %d;"):format(other, other, id, other,
+      middle.step))
+    group_loops.print_slice(middle.body[1], output, tools, COLUMN)
+  end)
+end
+
 --- Prints several passes of a loop, and of each the one of the loop in it that is the work-item's.
 local function print_narrow_passes(loop, output, tools)
   local inner, context, passes = loop.body[1], output.context, {}
@@ -171,6 +197,7 @@ function group_loops.print(loop, output, tools, inner)
   tools.block(output, "", function()
     if not is_nested(loop) then return group_loops.print_slice(loop, output, tools) end
     if inner and stores(loop.body[1]) then return print_narrow(loop, inner, output, tools) end
+    if is_deep(loop) then return print_deep(loop, output, tools) end
     group_loops.print_slice(loop, output, tools, ROW)
   end)
 end

@@ -131,7 +131,13 @@ local HEAD = [[
 #define ROW_ITEMS 1 // of a group that shares one pass, with sums in Lua's order
 #endif
 #ifndef TEAM_ITEMS
-#define TEAM_ITEMS 1 // the most of the only group of a task that shares sums
+#define TEAM_ITEMS 1 // of a group that shares a task with sums
+#endif
+#ifndef TASK_ITEMS
+#define TASK_ITEMS 1 // of one that shares a task without sums
+#endif
+#ifndef ROUND_ITEMS
+#define ROUND_ITEMS 1 // of one that shares a piece of a round
 #endif
 #define EVERYBODY if (GROUP_ITEMS > 1) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #define HALVE_SLICES(lanes, op, n)                                              \

@@ -14,6 +14,7 @@ return {
   kernel_text = require "clcompute.loops.generation.kernel_text",
   local_slices = require "clcompute.loops.generation.local_slices",
   logged_sums = require "clcompute.loops.generation.logged_sums",
+  meetings = require "clcompute.loops.generation.meetings",
   pairing = require "clcompute.loops.generation.pairing",
   partition = require "clcompute.loops.generation.partition",
   round_kernels = require "clcompute.loops.generation.round_kernels",

@@ -11,6 +11,7 @@ local faults = require "clcompute.loops.generation.faults"
 local group_passes = require "clcompute.loops.generation.group_passes"
 local group_sums = require "clcompute.loops.generation.group_sums"
 local lua_text = require("clcompute.loops.tree").lua_text
+local meetings = require "clcompute.loops.generation.meetings"
 local pairing = require "clcompute.loops.generation.pairing"
 local pipelining = require "clcompute.loops.generation.pipelining"
 local plan = require("clcompute.loops.tree").plan
@@ -101,7 +102,8 @@ function kernel_text.parameters(nest)
     if nest.behind then rows[#rows + 1], rows[#rows + 2] = pipelining.parameters() end
     return rows
   end
-  if nest.is_shared and not nest.in_group then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
+  local has_groups = nest.is_shared and (nest.spread or not nest.in_group)
+  if has_groups then rows[#rows + 1] = plan.part("progress", { id = "progress" }) end
   if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
   for _, node in ipairs((nest.scattered or nest.logged) and {} or nest.band) do
     local place = nest.mapping[node]
@@ -165,7 +167,7 @@ end
 --- A pass of the band for each work-item.
 local function print_items(nest, output)
   if nest.team then group_sums.print_room(nest.team, output) end
-  if nest.is_shared then return sharing.print(nest.body, output, c_statements) end
+  if nest.is_shared then return sharing.print(nest.body, output, c_statements, nest.spread) end
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
@@ -185,13 +187,20 @@ local function has_chain(nodes)
   end) ~= nil
 end
 
+--- How many work-items a group has that shares a task or rounds: registers must be enough for them.
+local function size_of_group(nest)
+  if not nest.in_group and not nest.in_groups then return "" end
+  local name = nest.in_groups and "ROUND_ITEMS" or nest.team and "TEAM_ITEMS" or "TASK_ITEMS"
+  return ("__attribute__((reqd_work_group_size(%s, 1, 1)))\n"):format(name)
+end
+
 --- A kernel with a nest's parameters, whose body `print` adds; `has_meetings`, whether work-items of a group share it.
 local function kernel_of(nest, name, context, print, has_meetings)
   local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
   context.known = {}
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context, has_meetings) end
   local head = ("kernel void %s("):format(name)
-  add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  add(output, ("%s%s%s) {"):format(size_of_group(nest), head, wrapped(declarations, #head)))
   local class = nest.tiles and nest.tiles.class
   local is_waiting = nest.is_task or nest.behind or class == "rows" or class == "steps"
   if is_waiting and context.may_fuse and has_chain { nest.node } then -- adding is shorter than a fused step
@@ -287,7 +296,7 @@ function kernel_text.text(nests, rounds, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
-  if options.is_wide then head[#head + 1] = group_passes.head(nests, rounds) end
+  if options.is_wide then head[#head + 1] = group_passes.head(nests, rounds) .. meetings.head(nests) end
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end

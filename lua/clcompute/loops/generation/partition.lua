@@ -384,7 +384,9 @@ end
 -- @treturn table the plan; its field `kernels` lists its kernel nests
 function partition.plan(tree, takes_tasks, target)
   local function may_share(nodes, has_kernels)
-    if target.is_wide then return not faults.are_in(nodes) and sharing.pays(nodes, true) end
+    if target.is_wide then
+      return sharing.pays(nodes, true) and not (faults.are_in(nodes) and (not target.spread or sharing.has_sums(nodes)))
+    end
     return has_kernels and target.may_wait and sharing.pays(nodes)
   end
   local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks, may_share = may_share, nodes = tree.body,

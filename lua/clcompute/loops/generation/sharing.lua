@@ -13,14 +13,15 @@
 -- a loop are taken; so it waits only for pieces that running groups have. Where one meets what Lua raises an error for,
 -- its piece is never done: the others end before what comes behind its loop, and the call sets the counters back.
 --
--- On a GPU, whose groups must not wait for each other, the work-items of one group share the loops: each has every so
--- manieth pass, and all meet at a barrier. There they share sums, too (`group_tasks`).
+-- On a GPU work-items share the loops: each has every so manieth pass. Of one group they meet at a barrier, and share
+-- sums, too (`group_tasks`); of loops of many passes, without sums, those of all groups do (`meetings`).
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local faults = require "clcompute.loops.generation.faults"
 local group_loops = require "clcompute.loops.generation.group_loops"
 local group_tasks = require "clcompute.loops.generation.group_tasks"
+local meetings = require "clcompute.loops.generation.meetings"
 local walk = require("clcompute.loops.tree").walk
 
 local sharing = {}
@@ -47,10 +48,19 @@ local function are_fixed(...)
   return not reads_elements(...) and not faults.are_in { ... }
 end
 
+--- Whether all groups take the same arm of an `if`.
+local function has_fixed_arms(node)
+  for _, arm in ipairs(node.arms) do
+    if not are_fixed(arm.condition) then return false end
+  end
+  return has_shared { node }
+end
+
 --- Whether all groups may go through a statement, as it is the same for all of them.
 local function is_common(node)
   if node.kind == "local" then return not node.variable.assigned and are_fixed(node.value) end
   if node.kind == "do" then return has_shared(node.body) end
+  if node.kind == "if" then return has_fixed_arms(node) and not walk.breaks_out { node } end
   return is_regular(node) and not walk.breaks_out(node.body) and has_shared(node.body) and are_fixed(node.from, node.to)
 end
 
@@ -97,6 +107,9 @@ function sharing.apply(nodes, in_group, change)
       list[#list + 1] = ast.node("shared", { loop = group_tasks.changed(node, change) }, node)
     elseif node.kind == "local" and is_common(node) then
       list[#list + 1] = node
+    elseif node.kind == "if" and is_common(node) then
+      local function of_arm(body) return sharing.apply(body, in_group, change) end
+      list[#list + 1] = walk.with_arms(node, of_arm)
     elseif is_common(node) then
       list[#list + 1] = ast.changed(node, { body = sharing.apply(node.body, in_group, change),
         is_common = node.kind == "for" or nil })
@@ -122,6 +135,11 @@ function sharing.pays(nodes, in_group)
   return walk.find(list, is_shared_sum) ~= nil or walk.find(list, function(node)
     return node.kind == "for" and walk.find(node.body, function(part) return part.kind == "shared" end) ~= nil
   end) ~= nil
+end
+
+--- Whether work-items of a group share sums in statements.
+function sharing.has_sums(nodes)
+  return walk.find(sharing.apply(nodes, true), is_shared_sum) ~= nil
 end
 
 --- Whether the work-items of a group share all loops of statements that reduce.
@@ -160,8 +178,7 @@ function sharing.print_alone(node, output, tools)
     output.depth = output.depth + 1
   end
   if not output.in_group then return print_pieces("1", output, tools, print) end
-  tools.block(output, "if (slice == 0) ", print)
-  tools.add(output, "EVERYBODY")
+  output.print_shared(node.body, function() tools.block(output, "if (slice == 0) ", print) end)
 end
 
 --- Prints a loop of which groups take pieces; the last ones may have a pass less than the others.
@@ -194,23 +211,42 @@ end
 function sharing.print_loop(node, output, tools)
   if not output.in_group then return print_in_pieces(node, output, tools) end
   if node.is_sum then return output.print_sum(node, output) end
-  group_loops.print(node.loop, output, tools)
-  tools.add(output, "EVERYBODY")
+  output.print_shared({ node.loop }, function() group_loops.print(node.loop, output, tools) end)
 end
 
 --- Prints the statements of a task that the work-items of a group share.
 local function print_in_group(nodes, output, tools)
   output.in_group, output.depth = true, 1
+  function output.print_meeting() tools.add(output, "EVERYBODY") end
+  function output.print_shared(_, print)
+    print()
+    output.print_meeting()
+  end
   group_loops.print_place(output, tools)
   output.depth = 0
   tools.body(nodes, output)
+end
+
+--- Prints the statements of a task that the work-items of all groups share.
+local function print_spread(nodes, output, tools)
+  output.in_group, output.depth = true, 1
+  function output.print_meeting() meetings.print_meeting(output, tools) end
+  function output.print_shared(shared, print) meetings.print(shared, output, tools, print) end
+  meetings.print_place(output, tools)
+  output.depth = 0
+  tools.body(nodes, output)
+  output.depth = 1
+  meetings.print_end(output, tools)
+  output.depth = 0
 end
 
 --- Prints the statements of a task that is shared.
 -- @tparam {table,...} nodes of `apply`
 -- @tparam table output
 -- @tparam table tools as for `print_alone`
-function sharing.print(nodes, output, tools)
+-- @tparam ?boolean is_spread whether all groups of a GPU share it, not one
+function sharing.print(nodes, output, tools, is_spread)
+  if is_spread then return print_spread(nodes, output, tools) end
   if output.context.is_wide then return print_in_group(nodes, output, tools) end
   output.context.helpers.take_piece = true
   output.depth = 1

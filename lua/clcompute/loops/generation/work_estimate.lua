@@ -224,10 +224,14 @@ local function alone_in(nodes, output)
       counts[#counts + 1], sums[#sums + 1] = ("%s * (%s)"):format(passes, own), ("%s * (%s)"):format(passes, within)
     elseif node.kind == "do" then
       counts[#counts + 1], sums[#sums + 1] = alone_in(node.body, output)
+    elseif node.kind == "if" then
+      for _, body in ipairs(walk.bodies(node)) do counts[#counts + 1], sums[#sums + 1] = alone_in(body, output) end
     end
   end
   return table.concat(counts, " + "), table.concat(sums, " + ")
 end
+
+local MOST_SPREAD = 3 << 19 -- statements between meetings of all groups: launches of more take no longer
 
 --- What a task that groups share is in place of, mostly a task too: they wait for each other as often as that stands
 -- for launches, and for each sum.
@@ -250,6 +254,10 @@ local function print_shared(part, output, times, launched)
     add(output, "numbers.waits[%d] = launches + %s * (%s)", part.index, times, sums)
   end
   add(output, "numbers.items[%d] = numbers.work[%d] // max(1, numbers.waits[%d])", part.index, part.index, part.index)
+  if part.spread then
+    add(output, "numbers.is_spread[%d] = numbers.items[%d] >= %d and numbers.items[%d] <= %d", part.index, part.index,
+      part.spread, part.index, MOST_SPREAD)
+  end
 end
 
 --- Whether passes of tiles are lanes of vectors.
@@ -323,9 +331,9 @@ end
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
 -- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they
 -- stand for, `waits`, of those that groups share how often these wait for each other, `alone`, of those of one group
--- the work of one work-item, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few`
--- by part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements;
--- or nil and why it is too large for Lua
+-- the work of one work-item, `is_spread`, whether all groups share one, `has_rounds`: launches are at least so many;
+-- `counts` by `for` node of the host, `is_few` by part of the kind "either", `rest`, the operations of parts that are
+-- Lua, and `total`, the work of all statements; or nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {}, counted = {} }
   add(output, "local nodes, iterations = ...")
@@ -334,7 +342,7 @@ function work_estimate.compile(plan, names)
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
   add(output, "local numbers = { launches = {}, work = {}, operations = {}, is_vector = {}, items = {} }")
   add(output, "numbers.unneeded, numbers.counts, numbers.is_few, numbers.rest, numbers.total = {}, {}, {}, {}, 0")
-  add(output, "numbers.passes, numbers.waits, numbers.alone = {}, {}, {}")
+  add(output, "numbers.passes, numbers.waits, numbers.alone, numbers.is_spread = {}, {}, {}, {}")
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")

@@ -439,7 +439,10 @@ function call.run(state, values)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }
   local kernels, is_timed = nil, verdict.run and costs.is_due(verdict.run)
-  if decision.is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name, numbers.is_small) end
+  if decision.is_any(verdict.on_device) then
+    kernels = kernels_of(spec, device, state.name, numbers.is_small)
+    launchers.spread(kernels, verdict.is_spread)
+  end
   if is_timed then
     execute_timed(state, spec, numbers, arrays, kernels, verdict, device)
   else

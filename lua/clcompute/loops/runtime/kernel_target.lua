@@ -42,7 +42,8 @@ end
 -- @tparam table given `target` and `tiles` of `clcompute.loops`
 -- @treturn table `is_wide`: whether a work-item has one pass, as GPUs need many; `float` and `double`: rows of numbers;
 -- `has_long_atomics`: whether it adds to 64-bit integers in one step; `has_masks`: whether it computes with vectors of
--- truth values; `may_wait`: whether its groups are threads, of which one may wait for another; `key`, a string
+-- truth values; `may_wait`: whether its groups are threads, of which one may wait for another; `spread`, as in
+-- `tuning.known.loops`; `key`, a string
 function kernel_target.of(device, given)
   local float, double = row_of(device, "float", given), row_of(device, "double", given)
   if float.kernel ~= double.kernel then
@@ -54,8 +55,8 @@ function kernel_target.of(device, given)
   local is_wide = float.kernel == "items"
   local may_wait = not is_wide and device.type == "cpu" and device.compute_units > 1 and device.platform ~= "Oclgrind"
   return { is_wide = is_wide, float = float, double = double, has_long_atomics = has_long_atomics,
-    has_masks = has_masks, may_wait = may_wait, key = ("%s;%s;%s;%s;%s"):format(key_of(float), key_of(double),
-      has_long_atomics, has_masks, may_wait) }
+    has_masks = has_masks, may_wait = may_wait, spread = float.spread,
+    key = ("%s;%s;%s;%s;%s"):format(key_of(float), key_of(double), has_long_atomics, has_masks, may_wait) }
 end
 
 --- The same, for calls whose arrays of their own would be too large.
@@ -72,7 +73,8 @@ function kernel_target.without_device(given)
     platform = "none", local_memory = 1 << 15, dtype = "float" }
   local row = changed(tuning.choose(tuning.known.loops, facts), given, facts)
   local is_wide = row.kernel == "items"
-  return { is_wide = is_wide, float = row, double = row, has_masks = true, may_wait = not is_wide, key = key_of(row) }
+  return { is_wide = is_wide, float = row, double = row, has_masks = true, may_wait = not is_wide, spread = row.spread,
+    key = key_of(row) }
 end
 
 --- What is wrong with the numbers that are given, whatever device they will be for.

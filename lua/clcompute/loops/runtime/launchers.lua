@@ -97,14 +97,43 @@ local function pipeline_of(nest, program, device)
     progress = device:zeros("int", (MOST_BLOCKS + 1) * LINE) }, Pipeline)
 end
 
---- How many work-items of a group share loops: a power of 2, as they stand in rows and columns.
-local function members(kernel, device, row)
-  return device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, kernel:info().group_size))
+local MOST_IN_TASK, MOST_IN_ROUND = 1024, 512
+
+--- How many work-items of a group share loops: a power of 2, as they stand in rows and columns. Kernels are built for
+-- so many, as NVIDIA's driver does not tell that registers would not be enough.
+local function members(device, row, most)
+  return device.type == "cpu" and 1 or power_of_2(math.min(row.together or 1, device.max_group_size, most))
 end
 
---- The most of a group that shares sums, as `clcompute.loops.generation.group_tasks` has them.
-local function most_in_team(device, row)
-  return math.min(row.together or 1, device.local_memory < 48 * 1024 and 128 or 512)
+--- The same where they share sums, as `clcompute.loops.generation.group_tasks` has them.
+local function members_of_team(device, row)
+  return members(device, row, device.local_memory < 48 * 1024 and 128 or 512)
+end
+
+local SPREAD = 1024 -- work-items of each compute unit where all share a task
+local MEETINGS = 4 * LINE -- what groups tell each other there
+
+--- How many groups a device runs at once; in Oclgrind, which takes what one tells another for a race, it is one.
+local function groups_at_once(device, items)
+  if device.platform == "Oclgrind" then return 1 end
+  return device.compute_units * (device.type == "cpu" and 1 or math.max(SPREAD // items, 1))
+end
+
+--- A task that one group shares, or all that a device runs at once.
+local function spread_of(kernel, single, device)
+  local items = single.group[1]
+  local groups = groups_at_once(device, items)
+  return { kernel = kernel, range = single, single = single, progress = device:zeros("int", MEETINGS),
+    all = { global = { groups * items }, group = { items } } }
+end
+
+--- Chooses by how many groups tasks are shared in the next call.
+-- @tparam table kernels of a program
+-- @tparam table is_spread of a verdict
+function launchers.spread(kernels, is_spread)
+  for index, team in ipairs(kernels) do
+    if type(team) == "table" and team.all then team.range = is_spread[index] and team.all or team.single end
+  end
 end
 
 --- A task that groups share, one on each unit: `progress` is as in a pipeline. On a GPU the work-items of one group do.
@@ -112,13 +141,14 @@ end
 -- @tparam Program program with its kernel
 -- @tparam Device device
 -- @tparam table row numbers of `clcompute.tuning.known`
--- @treturn table `kernel`, `range`, and `progress` of several groups
+-- @treturn table `kernel`, `range`, and `progress` of several groups; where all may share it, the ranges `single` and
+-- `all`
 function launchers.team(nest, program, device, row)
   if row.kernel == "items" then
     local kernel = program:kernel(nest.name)
-    local items = members(kernel, device, row)
-    if nest.team then items = math.min(items, power_of_2(most_in_team(device, row))) end
-    return { kernel = kernel, range = { global = { items }, group = { items } } }
+    local items = nest.team and members_of_team(device, row) or members(device, row, MOST_IN_TASK)
+    local single = { global = { items }, group = { items } }
+    return nest.spread and spread_of(kernel, single, device) or { kernel = kernel, range = single }
   end
   return { kernel = program:kernel(nest.name), range = { global = { device.compute_units }, group = { 1 } },
     progress = device:zeros("int", (2 + sharing.MOST * device.compute_units) * LINE) }
@@ -230,13 +260,14 @@ local function across_of(device)
 end
 
 --- The options of the build of nests whose passes may be a group's, which has one work-item on a processor: for how
--- many work-items there is local memory, for how many where they share one pass with sums in order, and for how many
--- of a task's only group.
+-- many work-items there is local memory, and for how many where they share one pass with sums in order; how many a
+-- group has that shares a task with sums, one without, or rounds.
 function launchers.group_options(device, row)
-  if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1 -DTEAM_ITEMS=1" end
+  if device.type == "cpu" then return " -DGROUP_ITEMS=1 -DROW_ITEMS=1 -DTEAM_ITEMS=1 -DTASK_ITEMS=1 -DROUND_ITEMS=1" end
   local slices = row.slices or 1
-  return (" -DGROUP_ITEMS=%d -DROW_ITEMS=%d -DTEAM_ITEMS=%d"):format(math.max(slices, COLUMNS * across_of(device)),
-    math.min(slices, ROW_IN_ORDER), most_in_team(device, row))
+  return (" -DGROUP_ITEMS=%d -DROW_ITEMS=%d -DTEAM_ITEMS=%d -DTASK_ITEMS=%d -DROUND_ITEMS=%d"):format(
+    math.max(slices, COLUMNS * across_of(device)), math.min(slices, ROW_IN_ORDER), members_of_team(device, row),
+    members(device, row, MOST_IN_TASK), members(device, row, MOST_IN_ROUND))
 end
 
 --- A nest on a device. Where elements lie one behind the other, a group has one pass, else some side by side.
@@ -357,7 +388,6 @@ local Rounds = {}
 Rounds.__index = Rounds
 
 local PIECES = 2 -- for each compute unit
-local MOST_IN_ROUND = 512 -- work-items of a group that share a piece
 local LEAST_IN_GROUPS = 4 -- passes of a round, as a group does fewer at once than a launch
 local BROAD = 8 -- columns of a piece, as many as a GPU reads at once
 
@@ -371,7 +401,7 @@ function launchers.rounds(round, program, device, row)
   local kernel = program:kernel(round.name)
   local self = setmetatable({ kernel = kernel, is_front = round.is_front, slope = round.slope,
     reach = round.reach, cache = row.cache, most = row.passes, in_groups = round.in_groups,
-    items = round.in_groups and math.min(members(kernel, device, row), MOST_IN_ROUND) or 1,
+    items = round.in_groups and members(device, row, MOST_IN_ROUND) or 1,
     least = round.in_groups and LEAST_IN_GROUPS or 2, broad = round.at > 1 and BROAD or 1,
     wanted = math.min(row.blocks, PIECES) * device.compute_units, units = device.compute_units }, Rounds)
   self.of_call = { __index = self }

@@ -25,16 +25,17 @@ local MEASURED = 1.0 -- of it, where both were measured
 -- @tparam table row of `clcompute.loops.runtime.costs`
 -- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
--- corrected them; `model`, the same fields, what the model says; `launches`, `has_rounds`, `work`, `items`, `row`,
--- `memory`, `total` (statements of the call)
+-- corrected them; `model`, the same fields, what the model says; `launches`, `has_rounds`, `is_spread`, `work`,
+-- `items`, `row`, `memory`, `total` (statements of the call)
 function profitability.figures(numbers, row, memory)
   local passes, waits = numbers.passes or {}, numbers.waits or {}
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items,
-    total = numbers.total, has_rounds = numbers.has_rounds, row = row, memory = memory,
-    model = { device = {}, lua = {} }, device = {}, lua = {},
+    total = numbers.total, has_rounds = numbers.has_rounds, is_spread = numbers.is_spread or {}, row = row,
+    memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
-    local items = waits[index] and row.together and math.min(numbers.items[index], row.together)
+    local is_one_group = waits[index] and row.together and not figures.is_spread[index]
+    local items = is_one_group and math.min(numbers.items[index], row.together)
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work,
       items or numbers.items[index], numbers.is_vector[index])
     local alone = numbers.alone and numbers.alone[index] or 0
@@ -317,7 +318,7 @@ function profitability.decide(plan, numbers, arrays, figures, options, standing,
   else
     verdict = by_model(plan, numbers, arrays, figures, standing, preset)
   end
-  verdict.figures = figures
+  verdict.figures, verdict.is_spread = figures, figures.is_spread
   return verdict
 end
 

@@ -44,6 +44,7 @@ local PARTS = record.family("part of a plan", {
     { "is_shared", "boolean?", "partition", "a task of which groups share the parallel loops" },
     { "in_group", "boolean?", "tiling", "of a shared one: the work-items of one group do" },
     { "team", "node?", "tiling", "of one in a group, what its sums need" },
+    { "spread", "integer?", "tiling", "of one without sums: passes of a loop from which on all groups share it" },
     { "instead", "nodes?", "partition", "of a task: the plan of a run that does without; nil: its statements in Lua" },
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },

@@ -139,6 +139,13 @@ local function replaced_list(nodes, replace)
   return is_other and copies or nil
 end
 
+--- An `if` whose lists of statements are changed.
+function walk.with_arms(node, change)
+  local arms = {}
+  for i, arm in ipairs(node.arms) do arms[i] = changed(arm, { body = change(arm.body) }) end
+  return changed(node, { arms = arms, otherwise = node.otherwise and change(node.otherwise) })
+end
+
 -- The fields of an expression that are expressions, and the one that is a list of them.
 local OPERANDS = { bound = { "node" }, unary = { "operand" }, binary = { "left", "right" } }
 local LIST = { call = "arguments", index = "subscripts" }
@@ -148,12 +155,7 @@ local STATEMENTS = {
     return changed(node, { body = walk.replaced_statements(node.body, replace) })
   end,
   ["if"] = function(node, replace)
-    local arms = {}
-    for i, arm in ipairs(node.arms) do
-      arms[i] = changed(arm, { body = walk.replaced_statements(arm.body, replace) })
-    end
-    local otherwise = node.otherwise and walk.replaced_statements(node.otherwise, replace)
-    return changed(node, { arms = arms, otherwise = otherwise })
+    return walk.with_arms(node, function(body) return walk.replaced_statements(body, replace) end)
   end,
 }
 
