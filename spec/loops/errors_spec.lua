@@ -8,7 +8,7 @@ local EXCHANGE = "'a' is an array and cannot be assigned: two change places by '
   .. "'for' without 'break' or of a 'while' that stands in no other loop"
 
 local NO_VALUE = "'x' may have no value here: give it one in every way that leads here, or where it is declared: "
-  .. "local x = 0, or math.huge for a minimum"
+  .. "local x = 0, math.huge for a minimum, -math.huge for a maximum"
 
 local NO_NIL = "nil is not accepted: values are numbers and booleans; what is missing may be math.huge, or -1"
 local LEFT_OUT = "'k' is nil in this call of 'f', which leaves it out: pass it, or let the function begin with "
@@ -21,6 +21,9 @@ local NO_ELEMENT = "'a' is an array, and what is stored is a number: copy its el
   .. "{ x, y }"
 
 -- § stands before the place that a message names.
+local ROW = "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or store in its "
+  .. "elements, r[x] = v"
+
 local ERRORS = {
   { "function(a) local r = a[1] §r = 2 r[1] = 1 end", "'r' cannot be assigned" },
   { "function(a) local r = a[1] r[1] = §r + 1 end", "'r' is a row: index it" },
@@ -47,8 +50,10 @@ local ERRORS = {
   { "function(a) a[1] = §#'x' end", "'#' takes the name of an array" },
   { "function(a) a[1] = §type(a[1]) == 'number' and 1 or 0 end",
     "unknown call 'type': 'type' stays in Lua, before or behind the compiled function" },
-  { "function(a) local t = { x §= 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
-  { "function(a) local t = { §[1] = 1 } a[1] = t[1] end", "a table is a list here: numbers without keys" },
+  { "function(a) local t = { x §= 1 } a[1] = t[1] end",
+    "a table is a list here, numbers without keys: t[k] = v comes behind it" },
+  { "function(a) local t = { §[1] = 1 } a[1] = t[1] end",
+    "a table is a list here, numbers without keys: t[k] = v comes behind it" },
   { "function(a) for i = 1, #a do if a[i] > 2 then return true end end return §0 end",
     "every 'return' gives a boolean in this place, or every one a number" },
   { "function(a) local t = {} for i = 1, #a do t[i] = a[i] > 2 end t[1] = §0 return t end",
@@ -90,8 +95,53 @@ local ERRORS = {
   { "function(a) local t, i = {}, 1 while a[i] > 0 do §t[#t + 1] = i i = i + 1 end return t end", "how long 't' "
     .. "gets is not known before a call, as data say how often this 'while' goes round: fill it "
     .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
-  { "function(a, n) local t = {} for i = 1, n do local r = { a[i], i } §t[#t + 1] = r end return t end",
-    "a row is appended in braces: t[#t + 1] = { x, y }" },
+  { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
+    "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do if j > i then\n§r[#r + 1] = j end end "
+    .. "t[i] = r end return t end", ROW },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j if j > i then break end end "
+    .. "t[i] = r end return t end", ROW },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j end r[n] = 0 t[i] = r end "
+    .. "return t end", ROW },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} end for i = 1, n do local r = t[i] for j = 1, n do\n"
+    .. "§r[#r + 1] = j end end return t end", ROW },
+  { "function(n) local t = {} for i = 1, n do local r, m = {}, 0 for j = 1, n do\n§r[#r + 1], m = j, m + 1 end "
+    .. "t[i] = r end return t end", ROW },
+  { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 2 t[m] = a[i] end return t end", "how long 't' gets is "
+    .. "not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
+    .. "most do t[i] = 0 end'" },
+  { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
+    "'t' is returned, so it has to begin at 1" },
+  { "function(a, n) local t = { 1 } for i = 1, #t do §t[i + 1] = a[i] end end", "'t' is asked for its length, and "
+    .. "this may make it longer: use the number that it gets" },
+  { "function(a, n) local t = {} for i = 1, n do t[i] = a[i] a[i] = §#t end end", "the length of 't', which is made "
+    .. "here, is another one at each place: use the number that it gets" },
+  { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, 3 do §t[#t + 1] = f() end end",
+    "what is appended to 't' appends to it, too: give it to a local before" },
+  { "function(a) local t = {} local function f() t[#t + 1] = { 1 } return 2 end for i = 1, 3 do §t[#t + 1] = { f() } "
+    .. "end end", "what is appended to 't' appends to it, too: give it to a local before" },
+  { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2, 3 end for i = 1, 3 do §t[#t + 1], a[1] = f() "
+    .. "end end", "what is appended to 't' appends to it, too: give it to a local before" },
+  { "function(a) local t, i = {}, 1 while a[i] > 0 do §t[#t + 1] = i i = i + 1 end return t end", "how long 't' "
+    .. "gets is not known before a call, as data say how often this 'while' goes round: fill it "
+    .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
+  { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
+    "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do if j > i then\n§r[#r + 1] = j end end "
+    .. "t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or "
+    .. "store in its elements, r[x] = v" },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j if j > i then break end "
+    .. "end t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its "
+    .. "'{}', or store in its elements, r[x] = v" },
+  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j end r[n] = 0 t[i] = r end "
+    .. "return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or store "
+    .. "in its elements, r[x] = v" },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} end for i = 1, n do local r = t[i] for j = 1, n do "
+    .. "\n§r[#r + 1] = j end end return t end", "'r' is a row of 't': append to it once in each pass of one loop right "
+    .. "behind its '{}', or store in its elements, r[x] = v" },
+  { "function(n) local t = {} for i = 1, n do local r, m = {}, 0 for j = 1, n do\n§r[#r + 1], m = j, m + 1 end "
+    .. "t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or "
+    .. "store in its elements, r[x] = v" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do local k = m m = m + 1 t[k] = a[i] end return t end", "how long "
     .. "'t' gets is not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
     .. "most do t[i] = 0 end'" },
@@ -128,7 +178,8 @@ local ERRORS = {
   { "function(a) for i, x in §pairs(a) do end end",
     "a generic 'for' goes over ipairs of an array, and 'pairs' is not Lua's 'ipairs': write 'ipairs(x)'" },
   { "function(a) §goto out a[1] = 1 ::out:: a[1] = 2 end",
-    "'goto out' is not accepted: a label is the last statement of a block around" },
+    "'goto out' is not accepted: a label is the last statement of a block around, in a 'repeat' "
+    .. "that of a 'do ... end'" },
   { "function(a) §::out:: a[1] = 1 end", "a label is only accepted as the last statement of a block" },
   { "§function(a, n) for i = 1, n do if a[i] > 0 then return i end end end",
     "every way through a function that returns numbers ends with 'return'" },
@@ -207,7 +258,8 @@ local ERRORS = {
   { "function(a) a[1] = §a.n end", "field 'n' of 'a' is not accepted: make it a local or a parameter; "
     .. "records are arrays, one for each field" },
   { "function(a) local t = { 1 } §table.sort(t) end",
-    "table.sort stays in Lua, before or behind the compiled function: table.insert(t, e) alone is accepted" },
+    "table.sort stays in Lua, before or behind the compiled function: table.insert(t, e) of a name t "
+    .. "alone is accepted" },
   { "function(a) a[1] = a[1]§.n end", "a field of this is not accepted: records are arrays, one for each field" },
   { "function(a) a[1] = f(1)§(2) end", "only a name can be called" },
   { "function(a) a[1] = f(1)§[2] end", "only a name can be indexed" },

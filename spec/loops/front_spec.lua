@@ -676,8 +676,8 @@ describe("types", function()
     for marked, reason in pairs {
       ["function(c, x) c[1] = §x end"] = "a float cannot be stored in 'c', a buffer of uchar: use math.floor or '//'",
       ["function(b) b[1] = §true end"] = "an array takes numbers, this is a boolean",
-      ["function(b, x) b[1] = §x & 1 end"] = "'&' takes integers, this is a float",
-      ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float",
+      ["function(b, x) b[1] = §x & 1 end"] = "'&' takes integers, this is a float: math.floor makes one of it",
+      ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float: math.floor makes one of it",
       ["function(b, i) b[1] = 1 + (§i > 1) end"] = "'+' takes numbers, this is a boolean",
       ["function(b, i) b[1] = math.sqrt(§i > 1) end"] = "math.sqrt takes numbers, this is a boolean",
       ["function(b, i) local v = 1 if i > 2 then v = §i > 1 end end"] = "'v' is an integer, and this is a boolean",

@@ -36,6 +36,43 @@ local LISTS = {
     for i = 1, n do above[i] = above[i] + weights[i % #weights + 1] + pairs_of[i % #pairs_of + 1][2] end
     return above, n
   end,
+  ["rows that get longer"] = function(x)
+    local rows, sums = {}, {}
+    for i = 1, #x do
+      local row = {}
+      for k = 3, 6 do row[#row + 1] = x[i] * k end
+      rows[i] = row
+      sums[i] = {}
+      local own = sums[i]
+      for k = 1, 2 do table.insert(own, row[k] + k) end
+    end
+    return rows, sums
+  end,
+  ["rows that get longer and are appended"] = function(x)
+    local function push(list, value) list[#list + 1] = value end
+    local rows, others, sum = {}, {}, 0.0
+    for i = 1, #x do
+      local row, pair = {}, { i, x[i] }
+      rows[#rows + 1] = row
+      for k = 1, 3 do push(row, x[i] + k) end
+      table.insert(others, pair)
+    end
+    for i = 1, #rows do sum = sum + rows[i][2] + others[i][1] end
+    return rows, others, sum, #rows
+  end,
+  ["rows of rows that get longer"] = function(x)
+    local all = {}
+    for i = 1, #x do
+      local plane = {}
+      for j = 1, 2 do
+        local row = {}
+        for k = 1, 2 do row[#row + 1] = 10 * j + k + x[i] end
+        plane[j] = row
+      end
+      all[i] = plane
+    end
+    return all
+  end,
   ["loops within each other, and a literal before"] = function(x)
     local pairs_of = { 0.5, 0.25 }
     for i = 1, #x do

@@ -11,6 +11,7 @@
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local list_proofs = require "clcompute.loops.front.list_proofs"
+local lua_text = require("clcompute.loops.tree").lua_text
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -117,6 +118,29 @@ local function check_loops(self, array, parsed)
   end
 end
 
+--- Which pass of a loop it is, from 1 on.
+local function pass_of(loop, parsed)
+  if loop.from.value == 1 then return bounds.name(loop.variable) end
+  local before = bounds.plus(ast.copies { loop.from }[1], -1)
+  return ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable), right = before }, parsed)
+end
+
+--- Whether the statements here are all that store in a table, one in each pass of a loop.
+local function stores_all(self, array)
+  local loop = self.loops[#self.loops]
+  local is_only = not array.appended and not self.stores[array] and array.item_count == 0 and not array.is_counted
+  return is_only and #self.loops > #array.loops and is_in_each_pass(self, array) and is_integer(loop.from)
+    and is_steady(loop.to)
+end
+
+--- The subscript of a row that becomes one by `t[#t + 1] = row`.
+function appending.place_of_row(self, array, parsed)
+  if array.cursor or not stores_all(self, array) then
+    self:fail(parsed, "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }")
+  end
+  return pass_of(self.loops[#self.loops], parsed)
+end
+
 --- The subscript of the element that is appended: behind the cursor, or by the number of the pass.
 local function place_of(self, array, parsed)
   if array.cursor then
@@ -125,13 +149,9 @@ local function place_of(self, array, parsed)
       right = self:node("number", parsed, { value = 1 }) })
   end
   local loop = self.loops[#self.loops]
-  local is_only = not array.appended and not self.stores[array] and array.item_count == 0 and not array.is_counted
-  if not is_only or not is_in_each_pass(self, array) or not is_integer(loop.from) or not is_steady(loop.to) then
-    need_cursor(self, array, parsed)
-  end
+  if not stores_all(self, array) then need_cursor(self, array, parsed) end
   array.appended = { loop = loop, at = parsed }
-  local before = bounds.plus(ast.copies { loop.from }[1], -1)
-  return ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable), right = before }, parsed)
+  return pass_of(loop, parsed)
 end
 
 --- Lets the cursor go on.
@@ -188,6 +208,58 @@ function appending.append_row(self, array, parsed, into, fill)
   step(self, array, parsed, into)
 end
 
+appending.ROW = "'%s' is a row of '%s': append to it once in each pass of one loop right behind its '{}', or store in "
+  .. "its elements, %s[x] = v"
+
+--- Where the row of a table was made that goes by some subscripts, if in the loops around here, as `{}`.
+local function row_here(self, array, subscripts)
+  for _, row in ipairs(array.rows) do
+    local made = self.rows[row]
+    local is_it = made and not row.is_item and #row.subscripts == #subscripts and made.loop == self.loops[made.depth]
+    for d, subscript in ipairs(is_it and subscripts or {}) do
+      is_it = is_it and lua_text.expression(subscript) == lua_text.expression(row.subscripts[d])
+    end
+    if is_it then return made end
+  end
+end
+
+--- Whether a statement here is one of each pass of the first loop behind where a row is made, and stores all of it.
+local function fills_row(self, array, made)
+  local loop = self.loops[made.depth + 1]
+  return loop and #self.loops == made.depth + 1 and self.branches == made.branches and not made.appended
+    and loop.step == 1 and not loop.pace and not loop.word and is_integer(loop.from) and is_steady(loop.to)
+    and not self.element_stores[array]
+end
+
+--- Adds the statements of `row[#row + 1] = value`, of a row that the function makes: the pass says which element it is.
+-- @tparam table self
+-- @tparam table array
+-- @tparam {table,...} subscripts resolved, of the row
+-- @tparam table parsed the assignment
+-- @tparam table value resolved
+-- @tparam {table,...} into
+function appending.append_to_row(self, array, subscripts, parsed, value, into)
+  local made = row_here(self, array, subscripts)
+  if not made or not fills_row(self, array, made) then
+    self:fail(parsed, appending.ROW, parsed.target.name, array.name, parsed.target.name)
+  end
+  made.appended = { loop = self.loops[#self.loops], at = parsed }
+  subscripts[#subscripts + 1] = pass_of(made.appended.loop, parsed)
+  restrictions.index(self.origin, array, self.site or parsed, #subscripts)
+  into[#into + 1] = self:node("assign", parsed, { value = value,
+    target = self:node("index", parsed, { array = array, subscripts = subscripts }) })
+end
+
+--- Refuses rows that were appended to where something else may say how long they are.
+local function check_rows(self, array)
+  for _, row in ipairs(array.rows) do
+    local appended = self.rows[row] and self.rows[row].appended
+    if appended and (self.element_stores[array] or walk.breaks_out(appended.loop.body)) then
+      self:fail(appended.at, appending.ROW, appended.at.target.name, array.name, appended.at.target.name)
+    end
+  end
+end
+
 --- Notes where else a table is stored: what may count its elements, and which loop fills it from 1 on.
 -- @tparam table self
 -- @tparam table array that the function makes
@@ -195,6 +267,7 @@ end
 -- @tparam table parsed
 function appending.note(self, array, subscripts, parsed)
   local first = subscripts[1]
+  if #subscripts > 1 and array.rank == #subscripts then self.element_stores[array] = true end
   if array.appended then need_cursor(self, array, parsed) end
   if array.is_counted and not array.filled and not (first.value and first.value <= array.item_count) then
     self:fail(parsed, list_proofs.LONGER, array.name)
@@ -283,6 +356,7 @@ function appending.settle(self)
   find_cursors(self)
   local needless = {}
   for _, array in ipairs(self.made) do
+    check_rows(self, array)
     local appended = array.appended
     if appended and walk.breaks_out(appended.loop.body) then need_cursor(self, array, appended.at) end
     if array.length then table.insert(array.cursor and self.captures or needless, array.length) end

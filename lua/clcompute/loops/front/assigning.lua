@@ -45,6 +45,7 @@ end
 local function is_placed(self, parsed)
   local denotation = parsed.value.kind == "name" and parsed.target.kind == "index" and self:denote(parsed.value)
   if not denotation or denotation.tag ~= "row" then return false end
+  if denotation.placed then return denotation.placed == parsed.value end
   local array, subscripts = indexing.row_at(self, parsed.target)
   if array ~= denotation.array or #subscripts ~= #denotation.subscripts then return false end
   for d, subscript in ipairs(subscripts) do
@@ -53,14 +54,18 @@ local function is_placed(self, parsed)
   return true
 end
 
---- The table that a target is the end of, `t[#t + 1]`, if the function makes it.
+--- The table that a target is the end of, `t[#t + 1]`, if the function makes it; and of which row of it, if of one.
 local function list_at(self, target)
-  local array = appending.is_end(target) and indexing.array_of(self, target)
-  return array and array.is_made and array or nil
+  if not appending.is_end(target) then return nil end
+  local array, row = indexing.array_of(self, target)
+  if array.is_made then return array, #row > 0 and row or nil end
 end
 
---- The statements of `t[#t + 1] = value`, of a list; `is_insert`: the value comes before the length.
-local function append(self, list, parsed, into, is_insert)
+--- The statements of `t[#t + 1] = value`, of a list or a row; `is_insert`: the value comes before the length.
+local function append(self, list, row, parsed, into, is_insert)
+  if row then
+    return appending.append_to_row(self, list, row, parsed, evaluating.value(self, parsed.value, into), into)
+  end
   if parsed.value.kind == "table" then return appending.append_row(self, list, parsed, into, made_tables.fill) end
   local first = #into + 1
   local value = evaluating.value(self, parsed.value, into)
@@ -123,10 +128,10 @@ end
 function assigning.one(self, parsed, into)
   if is_straight(self, parsed) then return renew(self, parsed, into) end
   check_value(self, parsed)
-  local list = list_at(self, parsed.target)
-  if list then return append(self, list, parsed, into) end
-  if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
   if is_placed(self, parsed) then return end
+  local list, row = list_at(self, parsed.target)
+  if list then return append(self, list, row, parsed, into) end
+  if parsed.value.kind == "table" and parsed.target.kind == "index" then return make_row(self, parsed, into) end
   local target = self:evaluating(nil, into, target_of, parsed.target)
   note_store(self, target, parsed)
   local first = #into + 1
@@ -160,7 +165,8 @@ end
 function assigning.several(self, parsed, into)
   local targets, values, is_grown = {}, {}, {}
   for i, target in ipairs(parsed.targets) do
-    local list = list_at(self, target)
+    local list, row = list_at(self, target)
+    if row then self:fail(target, appending.ROW, target.name, list.name, target.name) end
     if list and is_grown[list] then self:fail(target, "'%s' is appended to twice at once", list.name) end
     targets[i] = list or self:evaluating(nil, into, target_of, target)
     is_grown[list or targets[i]] = true
@@ -193,8 +199,9 @@ end
 
 --- The statements of `table.insert(t, value)`, as an assignment.
 function assigning.insert(self, parsed, into)
-  local list = list_at(self, parsed.target)
-  if list then return append(self, list, parsed, into, true) end
+  if is_placed(self, parsed) then return end
+  local list, row = list_at(self, parsed.target)
+  if list then return append(self, list, row, parsed, into, true) end
   assigning.one(self, parsed, into)
 end
 

@@ -108,10 +108,10 @@ end
 local function parse_table(c)
   local opener, items, place = c:expect "{", {}, nil
   while not c:is "}" do
-    if c:is "[" then c:fail "a table is a list here: numbers without keys" end
+    if c:is "[" then c:fail "a table is a list here, numbers without keys: t[k] = v comes behind it" end
     place = c:peek()
     items[#items + 1] = expression_grammar.parse(c)
-    if c:is "=" then c:fail "a table is a list here: numbers without keys" end
+    if c:is "=" then c:fail "a table is a list here, numbers without keys: t[k] = v comes behind it" end
     if not c:accept "," and not c:accept ";" then break end
   end
   if place then end_list(items[#items], place) end

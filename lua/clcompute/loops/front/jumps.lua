@@ -91,7 +91,8 @@ function Jumps:label(node)
   for i = #self.labels, 1, -1 do
     if self.labels[i].name == node.name then return self.labels[i] end
   end
-  self:fail(node, "'goto %s' is not accepted: a label is the last statement of a block around", node.name)
+  self:fail(node, "'goto %s' is not accepted: a label is the last statement of a block around, in a 'repeat' that of "
+    .. "a 'do ... end'", node.name)
 end
 
 --- Gives a label its local; what was written without it is written anew.

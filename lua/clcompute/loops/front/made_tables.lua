@@ -33,6 +33,7 @@ end
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 local function note_row(self, array, subscripts, parsed)
   local row = ast.node("index", { array = array, subscripts = ast.copies(subscripts) }, parsed)
+  self.rows[row] = { depth = #self.loops, loop = self.loops[#self.loops], branches = self.branches }
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
     local variable = self.loops[depth].variable
@@ -83,22 +84,31 @@ function made_tables.make_row(self, row, at, parsed, into)
   made_tables.fill(self, row.array, row.subscripts, parsed, into)
 end
 
---- Where a table becomes a row of another one that is made: the target of `t[i] = row` in the rest of a block.
+--- Where a table becomes a row of another one that is made: `t[i] = row`, or `t[#t + 1] = row`, in the rest of a block.
 -- @tparam table self
 -- @tparam {table,...} block parsed statements
 -- @tparam integer first where its rest begins
 -- @string name
--- @treturn ?table parsed
+-- @treturn ?table parsed, the assignment
 function made_tables.place_of(self, block, first, name)
   for i = first, #block do
     local node = block[i]
+    if node.kind == "perform" and appending.is_insert(node.call) then node = appending.of_insert(node.call) end
     local is_stored = node.kind == "assign" and node.value.kind == "name" and node.value.name == name
     if is_stored and node.target.kind == "index" then
       local denotation = self:denote(node.target)
       local array = denotation.variable or denotation.array
-      return array and array.is_made and node.target or nil
+      return array and array.is_made and node or nil
     end
   end
+end
+
+--- The row that a table becomes by `t[i] = row`, or by `t[#t + 1] = row` in each pass of a loop.
+local function row_at(self, place, into)
+  if not appending.is_end(place.target) then return indexing.row_of(self, place.target, into) end
+  local array = indexing.array_of(self, place.target)
+  return { tag = "row", array = array, placed = place.value,
+    subscripts = { appending.place_of_row(self, array, place) } }
 end
 
 --- Makes `local t = { ... }`: a table, or a row of one that it becomes in the rest of a block.
@@ -110,12 +120,10 @@ end
 -- @tparam {table,...} into statements
 function made_tables.make(self, token, parsed, place, scope, into)
   local outside = { scope = scope, holder = self.holder, site = self.site, calls = self.calls }
-  if place and appending.is_end(place) then
-    self:fail(place, "a row is appended in braces: t[#t + 1] = { x, y }")
-  elseif place then
-    local row = indexing.row_of(self, place, into)
+  if place then
+    local row = row_at(self, place, into)
     self:bind(token.text, row)
-    return self:within(outside, made_tables.make_row, row, place, parsed, into)
+    return self:within(outside, made_tables.make_row, row, place.target, parsed, into)
   end
   local array = self:declare(token, { role = "array", use = token, is_made = true, rows = {},
     item_count = #parsed.items })

@@ -164,8 +164,8 @@ function Names:denote(node)
   if denotation.tag == "math" then return denotations.of_math(node.field) end
   if denotation.tag == "refused" then return denotation end
   if denotation.tag == "table" then
-    self:fail(node, "table.%s stays in Lua, before or behind the compiled function: table.insert(t, e) alone is "
-      .. "accepted", node.field)
+    self:fail(node, "table.%s stays in Lua, before or behind the compiled function: table.insert(t, e) of a "
+      .. "name t alone is accepted", node.field)
   end
   self:fail(node, "field '%s' of '%s' is not accepted: make it a local or a parameter; records are arrays, one for "
     .. "each field", node.field, node.name)
@@ -176,7 +176,8 @@ end
 -- @tparam table wanted what is known of declarations, by the offsets of their names: `cursors`, tables that get one,
 -- `locals`, parameters that are assigned; and `counts`, of functions
 -- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
--- what is known of where each is stored, `given`, where lengths are returned, `born`, which number variables have,
+-- what is known of where each is stored, `rows`, where each of their rows is made, `element_stores`, those with stores
+-- of elements of rows, `given`, where lengths are returned, `born`, which number variables have,
 -- `asked`, the bodies of functions that are being looked at, and what counts: `depth` of expressions, `nodes`, the
 -- function being one, `count` of variables, `branches` around, `exchanges`: loops before in which arrays change places;
 -- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
@@ -186,7 +187,8 @@ end
 function names.new(parsed, wanted)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), wanted = wanted, count = 0,
     scope = names.scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0, branches_at = {},
-    stores = {}, given = {}, born = {}, asked = {}, exchanges = 0, depth = 0, nodes = 1 }, Names)
+    stores = {}, rows = {}, element_stores = {}, given = {}, born = {}, asked = {}, exchanges = 0, depth = 0,
+    nodes = 1 }, Names)
 end
 
 return names

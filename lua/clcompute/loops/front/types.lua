@@ -58,7 +58,7 @@ end
 
 function Types:integer(node, what)
   local found = self:number(node, what)
-  if found == "float" then self:fail(node, "%s takes integers, this is a float", what) end
+  if found == "float" then self:fail(node, "%s takes integers, this is a float: math.floor makes one of it", what) end
   return found
 end
 

@@ -32,7 +32,8 @@ function Check:read(node, open)
     local variable = part.kind == "name" and part.variable
     if not variable or not open[variable] then return end
     failure.raise(self.origin, part, ("'%s' may have no value here: give it one in every way that leads here, or where "
-      .. "it is declared: local %s = 0, or math.huge for a minimum"):format(variable.name, variable.name))
+      .. "it is declared: local %s = 0, math.huge for a minimum, -math.huge for a maximum"):format(variable.name,
+      variable.name))
   end)
 end
 
