@@ -107,41 +107,6 @@ local ERRORS = {
     .. "§r[#r + 1] = j end end return t end", ROW },
   { "function(n) local t = {} for i = 1, n do local r, m = {}, 0 for j = 1, n do\n§r[#r + 1], m = j, m + 1 end "
     .. "t[i] = r end return t end", ROW },
-  { "function(a, n) local §t, m = {}, 0 for i = 1, n do m = m + 2 t[m] = a[i] end return t end", "how long 't' gets is "
-    .. "not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
-    .. "most do t[i] = 0 end'" },
-  { "function(a, n) local §t = {} for i = 0, n do t[i] = a[i + 1] end return t end",
-    "'t' is returned, so it has to begin at 1" },
-  { "function(a, n) local t = { 1 } for i = 1, #t do §t[i + 1] = a[i] end end", "'t' is asked for its length, and "
-    .. "this may make it longer: use the number that it gets" },
-  { "function(a, n) local t = {} for i = 1, n do t[i] = a[i] a[i] = §#t end end", "the length of 't', which is made "
-    .. "here, is another one at each place: use the number that it gets" },
-  { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2 end for i = 1, 3 do §t[#t + 1] = f() end end",
-    "what is appended to 't' appends to it, too: give it to a local before" },
-  { "function(a) local t = {} local function f() t[#t + 1] = { 1 } return 2 end for i = 1, 3 do §t[#t + 1] = { f() } "
-    .. "end end", "what is appended to 't' appends to it, too: give it to a local before" },
-  { "function(a) local t = {} local function f() t[#t + 1] = 1 return 2, 3 end for i = 1, 3 do §t[#t + 1], a[1] = f() "
-    .. "end end", "what is appended to 't' appends to it, too: give it to a local before" },
-  { "function(a) local t, i = {}, 1 while a[i] > 0 do §t[#t + 1] = i i = i + 1 end return t end", "how long 't' "
-    .. "gets is not known before a call, as data say how often this 'while' goes round: fill it "
-    .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
-  { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
-    "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
-  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do if j > i then\n§r[#r + 1] = j end end "
-    .. "t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or "
-    .. "store in its elements, r[x] = v" },
-  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j if j > i then break end "
-    .. "end t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its "
-    .. "'{}', or store in its elements, r[x] = v" },
-  { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j end r[n] = 0 t[i] = r end "
-    .. "return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or store "
-    .. "in its elements, r[x] = v" },
-  { "function(n) local t = {} for i = 1, n do t[i] = {} end for i = 1, n do local r = t[i] for j = 1, n do "
-    .. "\n§r[#r + 1] = j end end return t end", "'r' is a row of 't': append to it once in each pass of one loop right "
-    .. "behind its '{}', or store in its elements, r[x] = v" },
-  { "function(n) local t = {} for i = 1, n do local r, m = {}, 0 for j = 1, n do\n§r[#r + 1], m = j, m + 1 end "
-    .. "t[i] = r end return t end", "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or "
-    .. "store in its elements, r[x] = v" },
   { "function(a, n) local §t, m = {}, 0 for i = 1, n do local k = m m = m + 1 t[k] = a[i] end return t end", "how long "
     .. "'t' gets is not known before a call, as data say where it is stored: fill it before, by 'for i = 1, "
     .. "most do t[i] = 0 end'" },
