@@ -53,6 +53,7 @@ static double opt_limit(lua_State *L, const char *name, int isolated) {
 static int clc_device(lua_State *L) {
   static const char *const keys[] = {"build_limit", "careful", "check", "isolated",
                                      "limit",       "timing",  NULL};
+  if (lua_istable(L, 1)) clc_argerror(L, 1, "options come second: cl.device(nil, {...})");
   const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, keys);
   const int check = clc_booleanoption(L, 2, "check", -1);

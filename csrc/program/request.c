@@ -90,6 +90,7 @@ static const char *take_source(lua_State *L, const char **own_folder) {
     return CLC_UNNAMED;
   }
   luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
+  if (lua_rawlen(L, 2) > 0) clc_argerror(L, 2, "a list of files is {files={...}}");
   clc_checkoptions(L, 2, keys);
   if (clc_pushoption(L, 2, "files") != LUA_TNIL) return take_files(L, own_folder);
   lua_pop(L, 1);
@@ -106,6 +107,8 @@ static const char *take_source(lua_State *L, const char **own_folder) {
 clc_Source clc_takerequest(lua_State *L) {
   static const char *const keys[] = {"defines", "options", "include", "name", NULL};
   lua_settop(L, 3);
+  if (lua_type(L, 3) == LUA_TSTRING)
+    clc_argerror(L, 3, "options are a table: {options=\"%s\"}", lua_tostring(L, 3));
   clc_checkoptions(L, 3, keys);
   const char *own_folder;
   const char *file = take_source(L, &own_folder);

@@ -15,11 +15,11 @@ describe("the spelling of names", function()
   end)
 
   it("suggests the nearest name, the first of those as near", function()
-    local names = { gemm = 1, gauss = 1, max = 1, map = 1, __gc = 1, [1] = 1 }
+    local names = { gemm = 1, gauss = 1, max = 1, map = 1, __gc = 1, T = 1, [1] = 1 }
     for word, found in pairs { gem = "gemm", guass = "gauss", mas = "map", ["gaus"] = "gauss" } do
       assert.equal(("; did you mean '%s'?"):format(found), spelling.suggestion(word, names))
     end
-    for _, word in ipairs { "", "solve", "__g", ("x"):rep(1000), 1 } do
+    for _, word in ipairs { "", "x", "solve", "__g", ("x"):rep(1000), 1 } do
       assert.equal("", spelling.suggestion(word, names), word)
     end
   end)

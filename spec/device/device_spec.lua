@@ -129,11 +129,13 @@ describe("a selector", function()
 
   it("is a text without NUL bytes", function()
     helper.raises("empty selector", cl.device, "")
+    helper.raises("options come second: cl.device(nil, {...})", cl.device, { isolated = true })
     helper.raises("a NUL byte in the selector", cl.device, "cpu\0xyz")
   end)
 
   it("of another type is an error that names the argument", function()
-    for _, value in ipairs { {}, true, io.stdout, print, helper.device() } do
+    helper.raises({ "#1", "string expected" }, cl.devices, {})
+    for _, value in ipairs { true, io.stdout, print, helper.device() } do
       helper.raises({ "#1", "string expected" }, cl.device, value)
       helper.raises({ "#1", "string expected" }, cl.devices, value)
     end

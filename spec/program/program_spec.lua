@@ -204,7 +204,8 @@ helper.describe_each("a program", function(d)
       { "", "no kernel in the source" }, { " \n// nothing\n", "no kernel in the source" },
       { "int f(void) { return 1; }", 'no kernel in the source; "kernel void name(...)" declares one' },
       { "#if 0\nkernel void f(int n) { }\n#endif", "no kernel in the source" }, { TWICE .. "\0", "NUL byte" },
-      { "\0" .. TWICE, "NUL byte" }, { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
+      { "\0" .. TWICE, "NUL byte" }, { { "a.cl", "b.cl" }, "a list of files is {files={...}}" },
+      { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
       { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' }, { 12, "string or {file=} expected" },
       { nil, "string or {file=} expected" }, { true, "string or {file=} expected" },
       { {}, "option 'file': path expected" }, { { file = "" }, "option 'file': path expected" },
@@ -218,7 +219,7 @@ helper.describe_each("a program", function(d)
   it("refuses wrong options", function()
     for _, case in ipairs {
       { { define = {} }, { "no option 'define'", "defines" } }, { { "defines" }, "no option '1'" },
-      { "-w", "table expected" }, { { defines = "N=1" }, "option 'defines': table expected" },
+      { "-w", 'options are a table: {options="-w"}' }, { { defines = "N=1" }, "option 'defines': table expected" },
       { { defines = { ["N 1"] = 1 } }, "'N 1' is no identifier" },
       { { defines = { [1] = 1 } }, "'1' is no identifier: names are keys, as in { N = 4 }" },
       { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },

@@ -30,7 +30,7 @@ end
 -- @treturn ?integer
 function spelling.near(word, name)
   if word:lower() == name:lower() then return 0 end
-  local most = math.max(1, #word // 3)
+  local most = #word > 1 and math.max(1, #word // 3) or 0
   if math.abs(#word - #name) > most then return nil end -- soon, of a long word
   local distance = spelling.distance(name, word)
   return distance <= most and distance or nil
