@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arenas: memory in a file without a name, of which another process can map single pieces. */
-#define _GNU_SOURCE /* memfd_create, MADV_REMOVE */
+#define _GNU_SOURCE /* memfd_create, MADV_REMOVE, F_ADD_SEALS */
 #include "worker.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,16 +20,23 @@ static int above_standard(int fd) {
   return moved;
 }
 
-int clc_openarena(clc_Arena *a) {
-  if (a->fd >= 0) return 1;
-  a->fd = above_standard(memfd_create("clcompute", MFD_CLOEXEC));
-  a->end = (uint64_t)sysconf(_SC_PAGESIZE); /* so that 0 is where no piece begins */
-  return a->fd >= 0;
-}
-
 void clc_closearena(clc_Arena *a) {
   if (a->fd >= 0) close(a->fd);
   a->fd = -1;
+}
+
+/* Nobody can make it shorter, for a worker that a kernel took over has it while it maps pieces: a
+   look at what were gone would end this process. */
+static int seal(int fd) {
+  return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+}
+
+int clc_openarena(clc_Arena *a) {
+  if (a->fd >= 0) return 1;
+  a->fd = above_standard(memfd_create("clcompute", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  a->end = (uint64_t)sysconf(_SC_PAGESIZE); /* so that 0 is where no piece begins */
+  if (a->fd >= 0 && !seal(a->fd)) clc_closearena(a);
+  return a->fd >= 0;
 }
 
 static size_t whole_pages(size_t bytes) {
@@ -36,10 +44,13 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* Beyond `ulimit -f` there is a signal, which would end the process. */
+/* Beyond `ulimit -f` there is a signal, which would end the process. A kernel may have made it
+   longer than it should be. */
 static int grow(int fd, off_t size) {
   sigset_t beyond, before;
+  struct stat file;
   const struct timespec now = {0, 0};
+  if (fstat(fd, &file) == 0 && file.st_size >= size) return 1;
   sigemptyset(&beyond);
   sigaddset(&beyond, SIGXFSZ);
   pthread_sigmask(SIG_BLOCK, &beyond, &before);

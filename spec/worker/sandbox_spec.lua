@@ -187,6 +187,35 @@ describe("a kernel on an isolated device that makes system calls", function()
     assert.equal(("x"):rep(64), keep:string())
   end)
 
+  it("cannot take away memory that the script looks at, when it gets hold of the file meanwhile", function()
+    if needs "system calls" then return end
+    local output = helper.output(([==[
+      local d = require "clcompute".device("%s", { isolated = true, limit = 10 })
+      local x, taken = d:zeros("float", 1 << 16), d:zeros("long", 2)
+      local p = d:program [=[%s
+        kernel void use(global float *x) { x[get_global_id(0)] += 1; }
+        kernel void lurk(global long *taken, long size) { // beside its worker, with the worker's descriptors
+          const long child = call(56, 0x400 | 17, 0, 0, 0, 0, 0);
+          while (child == 0) for (int fd = 4; fd < 16; fd++) call(77, fd, size, 0, 0, 0, 0);
+          taken[0] = child;
+        }]=]
+      p.use(64, x)
+      for _, size in ipairs { 0, 1 << 29 } do
+        p.lurk(1, taken, size)
+        assert(taken[1] > 0)
+        for i = 1, 300 do
+          p.use(64, x)
+          x:fill(i)
+          d:zeros("float", 1 << 16):release()
+        end
+        os.execute(%q)
+        p.use(64, x)
+      end
+      print("lives", x[1])
+    ]==]):format(PLACE, SOURCE, KILL))
+    assert.equal("lives\t301.0\n", output)
+  end)
+
   it("is ended soon where it stops its process, or answers in place of it", function()
     ask "getppid"
     local start = cl.clock()
