@@ -114,6 +114,9 @@ typedef struct clc_Executor {
      this process, where the build log is; raises what else goes wrong. May run Lua code. */
   cl_int (*build)(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code);
 
+  /* Calls clBuildProgram, and returns its code: a step of clc_localexecutor's `build`. */
+  cl_int (*compile)(lua_State *L, clc_Device *d, cl_program program, const char *options);
+
   /* Begins a launch, before the arguments are set: makes sure that the kernel of that name can run.
      May run Lua code. `recipe` is where the kernel keeps it. */
   void (*begin)(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *kernel,

@@ -265,6 +265,30 @@ static clc_Answer try_recipe(lua_State *L, clc_Device *d, clc_Recipe *const *rec
   "; its compiler reads what a source includes from the folders of option include, and works in " \
   "POCL's cache folder: d:close() ends a worker whose folder was removed"
 
+/* A call of clBuildProgram. */
+typedef struct {
+  cl_program program;
+  const cl_device_id *device;
+  const char *options;
+  cl_int code;
+} Compilation;
+
+static void run_compiler(void *compilation) {
+  Compilation *c = compilation;
+  c->code = clBuildProgram(c->program, 1, c->device, c->options, NULL, NULL);
+}
+
+/* The compiler of this process finds the files that the worker's did: of others a source could make
+   it do what the worker never survived. */
+static cl_int compile(lua_State *L, clc_Device *d, cl_program program, const char *options) {
+  Compilation c = {program, &d->context->place.device, options, CL_OUT_OF_HOST_MEMORY};
+  const char *readable = d->context->worker.readable;
+  const char *own = clc_pushpoclfolder(L);
+  if (!clc_callconfined(run_compiler, &c, own, readable)) c.code = CL_OUT_OF_HOST_MEMORY;
+  lua_pop(L, 1);
+  return c.code;
+}
+
 /* What the worker's compiler refuses is refused here again, with the log. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
   const clc_Answer tried = try_recipe(L, d, &code->recipe, s->name);
@@ -393,6 +417,7 @@ const clc_Executor clc_isolatedexecutor = {
     .new_image = new_image,
     .new_recipe = new_recipe,
     .build = build,
+    .compile = compile,
     .begin = begin,
     .set_value = set_value,
     .set_memory = set_memory,

@@ -85,17 +85,22 @@ static const char *create_program(const clc_Context *c, const clc_Sources *s, cl
   return "clCreateProgramWithSource";
 }
 
+static cl_int compile(lua_State *L, clc_Device *d, cl_program program, const char *options) {
+  (void)L;
+  return clBuildProgram(program, 1, &d->context->place.device, options, NULL, NULL);
+}
+
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
-  const cl_device_id *id = &d->context->place.device;
+  const clc_Executor *executor = d->context->executor;
   cl_int result;
   if (d->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   const char *call = create_program(d->context, s, &code->program, &result);
   if (result != CL_SUCCESS) code->program = NULL;
   if (result != CL_SUCCESS && s->form != CLC_TEXT) clc_raise(L, result, call, "%s", s->name);
   clc_check(L, result, call);
-  result = clBuildProgram(code->program, 1, id, s->options, NULL, NULL);
+  result = executor->compile(L, d, code->program, s->options);
   if (result != CL_BUILD_PROGRAM_FAILURE || !d->context->dislikes_arg_info) return result;
-  return clBuildProgram(code->program, 1, id, s->options + sizeof CLC_ARG_INFO - 1, NULL, NULL);
+  return executor->compile(L, d, code->program, s->options + sizeof CLC_ARG_INFO - 1);
 }
 
 void clc_releasecode(clc_Code *code) {
@@ -189,6 +194,7 @@ const clc_Executor clc_localexecutor = {
     .new_image = new_image,
     .new_recipe = new_recipe,
     .build = build,
+    .compile = compile,
     .begin = begin,
     .set_value = set_value,
     .set_memory = set_memory,

@@ -167,6 +167,10 @@ static const struct {
     {"file not found",
      "an included file is looked for beside the source files, then in the folders of option "
      "'include'"},
+    {"Permission denied",
+     "an isolated device reads what a source includes from the folders of its files, those of "
+     "option "
+     "'include' and the current one"},
     {"'work_group_",
      "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
      "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},

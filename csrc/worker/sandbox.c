@@ -84,7 +84,8 @@ const char *clc_confine(int *supervisor) {
   if (!limit_resources()) return "setrlimit";
   if (!drop_capabilities()) return "capset";
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "PR_SET_NO_NEW_PRIVS";
-  if ((parts & CLC_FILESPART) && !clc_confinefiles()) return "Landlock";
+  if ((parts & CLC_FILESPART) && !clc_confinefiles(getenv(CLC_WRITABLE), getenv(CLC_READABLE)))
+    return "Landlock";
   if ((parts & CLC_CALLSPART) && !clc_confinecalls(supervisor)) return "seccomp";
   return NULL;
 }

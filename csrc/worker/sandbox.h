@@ -28,9 +28,10 @@ unsigned clc_sandboxparts(void);
    clc_supervise, or -1. */
 const char *clc_confine(int *supervisor);
 
-/* Landlock: sandbox_files.c. */
+/* Landlock, for the thread that calls and those that it begins: sandbox_files.c. Returns 0 with
+   errno set where it failed. */
 int clc_hasfilespart(void);
-int clc_confinefiles(void); /* 0: it failed, with errno set */
+int clc_confinefiles(const char *writable, const char *readable);
 
 /* seccomp: sandbox_calls.c. */
 int clc_hascallspart(void);

@@ -37,7 +37,7 @@ static const char *const system_folders[] = {
 
 /* Where the loader of drivers and the system's own look besides. */
 static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OPENCL_LAYERS",
-                                        "LD_LIBRARY_PATH", CLC_READABLE};
+                                        "LD_LIBRARY_PATH"};
 
 static long get_version(void) {
   return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -70,19 +70,19 @@ static void allow_listed(int ruleset, const char *list) {
   free(copy);
 }
 
-static void allow_all(int ruleset, uint64_t rights) {
+static void allow_all(int ruleset, uint64_t rights, const char *writable, const char *readable) {
   for (size_t i = 0; i < sizeof system_folders / sizeof *system_folders; i++)
     allow(ruleset, system_folders[i], READ_RIGHTS);
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     allow_listed(ruleset, getenv(variables[i]));
+  allow_listed(ruleset, readable);
   allow(ruleset, "/dev/null", DEVICE_RIGHTS);
   allow(ruleset, "/dev/urandom", LANDLOCK_ACCESS_FS_READ_FILE);
-  const char *writable = getenv(CLC_WRITABLE);
   if (writable != NULL)
     allow(ruleset, writable, rights & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | IOCTL_DEV));
 }
 
-int clc_confinefiles(void) {
+int clc_confinefiles(const char *writable, const char *readable) {
   const long version = get_version();
   Ruleset r = {FIRST_RIGHTS | REFER, 0, 0};
   size_t size = sizeof r.fs;
@@ -92,7 +92,7 @@ int clc_confinefiles(void) {
   if (version >= 6) r.scoped = SCOPES, size = sizeof r;
   const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &r, size, 0);
   if (ruleset < 0) return 0;
-  allow_all(ruleset, r.fs);
+  allow_all(ruleset, r.fs, writable, readable);
   const int done = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0, code = errno;
   close(ruleset);
   errno = code;

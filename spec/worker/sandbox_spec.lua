@@ -255,12 +255,25 @@ describe("what a source of an isolated device includes", function()
   local d = isolated.device()
   local folder = helper.folder()
   helper.write(folder .. "/value.h", "#define VALUE 7\n")
-  teardown(function() os.execute("rm -r " .. folder) end)
+  local closed = helper.folder()
+  helper.write(closed .. "/value.h", "#error seen\n")
+  teardown(function() os.execute(("rm -r %s %s"):format(folder, closed)) end)
 
   it("lies in a folder of the option include", function()
     if not PARTS:find "files" then return pending "this machine has no sandbox of files" end
     local text = ('#include "%s/value.h"\nkernel void f(global int *x) { x[0] = VALUE; }'):format(folder)
-    helper.raises({ "CL_BUILD_PROGRAM_FAILURE", "the folders of option include" }, d.program, d, text)
+    helper.raises({ "CL_BUILD_PROGRAM_FAILURE", "value.h", "those of option 'include'" }, d.program, d, text)
     assert.same({ "f" }, d:program(text, { include = { folder } }).kernels)
+  end)
+
+  it("is the same for the compiler of the script's process, whatever a source asks it for", function()
+    if not PARTS:find "files" then return pending "this machine has no sandbox of files" end
+    local path = closed .. "/value.h"
+    for _, line in ipairs { '#if __has_include("%s")\n#error seen\n#endif', '#define FILE "%s"\n#include FILE',
+      '#import "%s"', '%%:include "%s"', '#pragma GCC dependency "%s"', '_Pragma("GCC dependency \\"%s\\"")' } do
+      local message = helper.raises({ "CL_BUILD_PROGRAM_FAILURE", path .. "': Permission denied" }, d.program, d,
+        line:format(path) .. "\nkernel void f(global int *x) { x[0] = 7; }")
+      assert.is_nil(message:find("seen", 1, true), message)
+    end
   end)
 end)
