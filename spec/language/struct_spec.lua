@@ -150,6 +150,7 @@ describe("a struct", function()
     for text, message in pairs {
       [""] = "no fields", [";"] = "no fields", ["int"] = "'int' is no field", ["float *p;"] = "'float *p' is no field",
       ["quat q;"] = "no type 'quat'; there are char to ulong", ["float5 x;"] = "no type 'float5'",
+      ["struct float x;"] = "no type 'struct float'",
       ["int a[0];"] = "'a[0]' is no field: a name, or one with extents", ["int a[2;"] = "'a[2' is no field",
       ["int a, ;"] = "'' is no field", ["int a; float a;"] = "field 'a' comes twice",
       ["float a b;"] = "no type 'float a'",
@@ -165,5 +166,10 @@ describe("a struct", function()
     helper.raises("a name expected, got 1s", cl.struct, "1s", "int a;")
     helper.raises("text of fields expected, got table", cl.struct, "s", {})
     helper.raises("option 'structs': [1] is no struct but string", cl.struct, "s", "int a;", { structs = { "cell" } })
+    local small, large = cl.struct("cell", "int a;"), cl.struct("cell", "int a, b;")
+    local message = "option 'structs': [%d] is a second struct of the name 'cell'"
+    helper.raises(message:format(2), cl.struct, "s", "cell x;", { structs = { small, large } })
+    helper.raises(message:format(1), cl.struct, "cell", "cell x;", { structs = { small } })
+    assert.equal(8, cl.struct("s", "struct cell x[2];", { structs = { small, small } }).size)
   end)
 end)

@@ -48,9 +48,11 @@ end
 
 --- "unsigned int" is uint; "struct cell" is cell.
 local function find_type(words, known)
-  local name = words:gsub("%s+", " "):gsub("^struct ", ""):gsub("^unsigned$", "uint"):gsub("^unsigned ", "u")
+  local spaced = words:gsub("%s+", " ")
+  local name = spaced:gsub("^unsigned$", "uint"):gsub("^unsigned ", "u")
   local dtype, digits = name:match "^(%l+)(%d*)$"
-  if known[name] then return known[name] end
+  local of = known[spaced:gsub("^struct ", "")]
+  if of then return of end
   if SIZES[dtype] and WIDTHS[digits] then return number_type(dtype, WIDTHS[digits]) end
   fail("struct: no type '%s'; there are char to ulong, half, float, double, their vectors of 2, 3, 4, 8 and 16, "
     .. "and what option 'structs' holds", name)
@@ -279,13 +281,17 @@ end
 local OPTIONS = { structs = "table" }
 
 --- The structs of the option, by name.
-local function known_structs(given)
+local function known_structs(given, own)
   local known = {}
   for i, struct in ipairs(given or {}) do
     if getmetatable(struct) ~= Struct then
       fail("struct: option 'structs': [%d] is no struct but %s", i, type(struct))
     end
-    known[struct.name] = rawget(struct, KIND)
+    local kind = rawget(struct, KIND)
+    if kind.name == own or known[kind.name] and known[kind.name] ~= kind then
+      fail("struct: option 'structs': [%d] is a second struct of the name '%s'", i, kind.name)
+    end
+    known[kind.name] = kind
   end
   return known
 end
@@ -303,7 +309,7 @@ local function make(name, text, given)
   check_name("struct", name)
   if type(text) ~= "string" then fail("struct: text of fields expected, got %s", type(text)) end
   local o = options.check("struct", given or {}, OPTIONS)
-  local kind, offsets = read_fields(name, text, known_structs(o.structs)), {}
+  local kind, offsets = read_fields(name, text, known_structs(o.structs, name)), {}
   for _, field in ipairs(kind.fields) do offsets[field.name] = field.offset end
   return setmetatable({
     name = name, size = kind.size, align = kind.align, offsets = offsets, source = declaration_of(kind), [KIND] = kind,
