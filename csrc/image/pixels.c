@@ -296,6 +296,14 @@ static void check_normalized(lua_State *L, int arg, const clc_Format *f, lua_Num
                f->type, is_signed ? "-1" : "0", colour);
 }
 
+/* Raises where a number is none that a channel stores. */
+static void check_stored(lua_State *L, int arg, const clc_Format *f) {
+  const int is_converted = f->colour->floating != f->dtype->floating;
+  const clc_Dtype *dtype = is_converted ? f->colour : f->dtype;
+  char element[sizeof(cl_ulong)];
+  if (!dtype->to(L, -1, element)) luaL_argerror(L, arg, clc_pushmismatch(L, -1, dtype));
+}
+
 /* Red, green, blue and alpha, as a kernel writes a pixel: {r, g, b, a}, or one number for all. */
 static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour[16]) {
   const size_t size = f->colour->size;
@@ -309,8 +317,8 @@ static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour
       lua_rawgeti(L, arg, i + 1);
     else
       lua_pushvalue(L, arg);
-    if (!f->colour->to(L, -1, colour + (size_t)i * size))
-      luaL_argerror(L, arg, clc_pushmismatch(L, -1, f->colour));
+    check_stored(L, arg, f);
+    f->colour->to(L, -1, colour + (size_t)i * size);
     check_normalized(L, arg, f, lua_tonumber(L, -1));
     lua_pop(L, 1);
   }

@@ -309,6 +309,11 @@ helper.describe_each("an image", function(d)
       end
     end
     helper.raises("1.5 has no integer value", d:image("r int", 1).fill, d:image("r int", 1), 1.5)
+    for format, number in pairs { ["rgba uchar"] = 256, ["rgba char"] = -129, ["rgba short"] = 32768, -- devices clamp
+      ["rgba ushort"] = -1, ["rgba half"] = 65520 } do
+      local narrow = d:image(format, 1)
+      helper.raises(("%d does not fit %s"):format(number, narrow.dtype), narrow.fill, narrow, { 0, 0, number, 0 })
+    end
     helper.raises("2 coordinates expected, got 1", im.get, im, 1)
     helper.raises("4 is outside 1 .. 3", im.get, im, 4, 1)
   end)
