@@ -99,6 +99,13 @@ static int is_alive(const clc_Worker *w) {
          (errno == EAGAIN || errno == EINTR);
 }
 
+static void check_writable(lua_State *L, const char *folder) {
+  if (access(lua_pushfstring(L, "%s/.", folder), W_OK | X_OK) != 0)
+    luaL_error(L, "a worker cannot write to its folder %s: %s; set POCL_CACHE_DIR to another one",
+               folder, strerror(errno));
+  lua_pop(L, 1);
+}
+
 /* Pushes the folder in which a worker's driver keeps what it compiled. A confined one has its own:
    a kernel could put anything there, which another process would run. */
 static const char *push_writable(lua_State *L) {
@@ -107,6 +114,7 @@ static const char *push_writable(lua_State *L) {
   folder = lua_pushfstring(L, "%s/isolated", folder);
   clc_makefolders(L, lua_pushfstring(L, "%s/", folder));
   lua_pop(L, 1);
+  check_writable(L, folder);
   return folder;
 }
 
@@ -371,7 +379,7 @@ static int passes_limit(clc_Worker *w, const Exchange *x, double start, clc_Time
            runs ? "done" : "ready", limit,
            runs ? " (a loop that does not end, or a barrier that not all work-items reach; option "
                   "'limit')"
-                : "");
+                : " (option 'build_limit')");
   return 1;
 }
 

@@ -242,6 +242,18 @@ describe("the worker of an isolated device", function()
     end
   end)
 
+  it("that cannot write to its folder is an error that names the folder", function()
+    if not cl.device(isolated.PLACE, { isolated = true }).sandbox:find "files" then
+      return pending "this machine has no sandbox of files"
+    end
+    local folder = helper.folder()
+    helper.write(folder .. "/isolated", "")
+    local ok, output = run("", { POCL_CACHE_DIR = folder })
+    os.execute("rm -r " .. folder)
+    assert.is_false(ok)
+    assert.truthy(output:find(folder .. "/isolated: Not a directory; set POCL_CACHE_DIR", 1, true), output)
+  end)
+
   it("that has too few file descriptors to start with is an error that leaves none open", function()
     local output = output_of([[
       local pid, files = worker(), {}
