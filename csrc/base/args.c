@@ -6,6 +6,7 @@
 #include <string.h>
 
 const char *clc_typename(lua_State *L, int idx) {
+  if (lua_islightuserdata(L, idx) && lua_touserdata(L, idx) == NULL) return "cl.null";
   if (luaL_getmetafield(L, idx, CLC_INWORDS) == LUA_TNIL) return luaL_typename(L, idx);
   const char *words = lua_tostring(L, -1); /* which the metatable keeps */
   lua_pop(L, 1);

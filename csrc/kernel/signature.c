@@ -444,8 +444,13 @@ static void set_local(const Setter *s) {
   set_raw(s, scratch->n * scratch->dtype->size, NULL);
 }
 
-/* Pipes are told as global, what device-side queues are made of as private. */
+/* Pipes are told as global, as images of kinds that are not here (image2d_depth_t); what
+   device-side queues are made of as private. */
 static void refuse_opaque(const Setter *s) {
+  if (strncmp(s->a->type, "image", strlen("image")) == 0)
+    complain(s,
+             "images of this kind are not supported: d:image makes image1d_t, image2d_t, "
+             "image3d_t, image1d_array_t, image2d_array_t and image1d_buffer_t");
   complain(s, strcmp(s->a->space, "global") == 0
                   ? "pipes are not supported; a buffer takes what one kernel leaves for another"
                   : "device-side queues are not supported; launches come from Lua");

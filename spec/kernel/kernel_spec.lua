@@ -617,6 +617,12 @@ helper.describe_each("a kernel", function(d)
     end
   end)
 
+  it("refuses images with depth", function()
+    local ok, p = pcall(d.program, d, "kernel void k(read_only image2d_depth_t im) {}")
+    if not ok then return pending "this device builds no image2d_depth_t" end
+    helper.raises({ "'im'", "image2d_depth_t", "images of this kind are not supported" }, p.k, 1, cl.null)
+  end)
+
   it("refuses pipes", function()
     local ok, p = pcall(d.program, d, "kernel void k(read_only pipe int p, global int *x) { *x = 1; }",
       { options = "-cl-std=CL2.0" })

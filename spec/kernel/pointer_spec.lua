@@ -64,9 +64,9 @@ local function check(d)
       p.has(1, found, given[1], given[2])
       assert.equal(({ 3, 2, 1, 0, 3 })[i], found[1])
     end
-    helper.raises({ "argument 2 's'", "scratch (cl.scratch) expected, got userdata" }, p.local_bytes, 1, found, cl.null,
+    helper.raises({ "argument 2 's'", "scratch (cl.scratch) expected, got cl.null" }, p.local_bytes, 1, found, cl.null,
       cl.null)
-    helper.raises({ "argument 2 'at' (int)", "number expected, got userdata" }, p.put, 1, x, cl.null)
+    helper.raises({ "argument 2 'at' (int)", "number expected, got cl.null" }, p.put, 1, x, cl.null)
   end)
 
   it("is watched in check mode, whatever the dtype", function()
