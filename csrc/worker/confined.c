@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that open files as a worker does, in a thread of the process that has the worker. */
+/* Calls that open no other files than a worker does, in a thread of the process that has the
+   worker; and none that say other things to each process, or each time. */
 #define _DEFAULT_SOURCE /* pthread_sigmask */
 #include <pthread.h>
 #include <signal.h>
@@ -13,14 +14,13 @@
 typedef struct {
   void (*f)(void *);
   void *data;
-  const char *writable, *readable;
+  clc_Folders folders;
   int is_called;
 } Call;
 
 static void *run(void *given) {
   Call *c = given;
-  c->is_called =
-      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && clc_confinefiles(c->writable, c->readable);
+  c->is_called = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && clc_confinefiles(&c->folders);
   if (c->is_called) c->f(c->data);
   return NULL;
 }
@@ -40,7 +40,7 @@ static int begin(pthread_t *thread, Call *c) {
 }
 
 int clc_callconfined(void (*f)(void *), void *data, const char *writable, const char *readable) {
-  Call c = {f, data, writable, readable, 0};
+  Call c = {f, data, {writable, readable, 0}, 0};
   pthread_t thread;
   if (!(clc_sandboxparts() & CLC_FILESPART)) {
     f(data);

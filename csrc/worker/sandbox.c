@@ -78,14 +78,14 @@ static int drop_capabilities(void) {
 
 const char *clc_confine(int *supervisor) {
   const unsigned parts = clc_sandboxparts();
+  const clc_Folders folders = {getenv(CLC_WRITABLE), getenv(CLC_READABLE), 1};
   *supervisor = -1;
   if (parts == 0) return NULL;
   volunteer();
   if (!limit_resources()) return "setrlimit";
   if (!drop_capabilities()) return "capset";
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "PR_SET_NO_NEW_PRIVS";
-  if ((parts & CLC_FILESPART) && !clc_confinefiles(getenv(CLC_WRITABLE), getenv(CLC_READABLE)))
-    return "Landlock";
+  if ((parts & CLC_FILESPART) && !clc_confinefiles(&folders)) return "Landlock";
   if ((parts & CLC_CALLSPART) && !clc_confinecalls(supervisor)) return "seccomp";
   return NULL;
 }

@@ -28,10 +28,17 @@ unsigned clc_sandboxparts(void);
    clc_supervise, or -1. */
 const char *clc_confine(int *supervisor);
 
+/* Which files may be opened besides programs and libraries. */
+typedef struct clc_Folders {
+  const char *writable; /* or NULL */
+  const char *readable; /* ":" between them, or NULL */
+  int machine;          /* what tells of the machine and of the process, too */
+} clc_Folders;
+
 /* Landlock, for the thread that calls and those that it begins: sandbox_files.c. Returns 0 with
    errno set where it failed. */
 int clc_hasfilespart(void);
-int clc_confinefiles(const char *writable, const char *readable);
+int clc_confinefiles(const clc_Folders *folders);
 
 /* seccomp: sandbox_calls.c. */
 int clc_hascallspart(void);

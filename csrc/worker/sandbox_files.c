@@ -28,12 +28,15 @@ typedef struct {
   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define DEVICE_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
 
-/* Programs, libraries and what tells of the machine. /proc/self is the worker's own. */
+/* Programs and libraries. */
 static const char *const system_folders[] = {
-    "/usr",         "/bin",          "/lib",         "/lib32",      "/lib64",
-    "/opt",         "/nix/store",    "/gnu/store",   "/etc/OpenCL", "/etc/ld.so.cache",
-    "/sys/devices", "/sys/bus",      "/sys/class",   "/sys/kernel", "/sys/fs/cgroup",
-    "/proc/self",   "/proc/cpuinfo", "/proc/meminfo"};
+    "/usr", "/bin",       "/lib",       "/lib32",      "/lib64",
+    "/opt", "/nix/store", "/gnu/store", "/etc/OpenCL", "/etc/ld.so.cache"};
+
+/* What tells of the machine. /proc/self is the worker's own. */
+static const char *const machine_folders[] = {"/sys/devices",  "/sys/bus",       "/sys/class",
+                                              "/sys/kernel",   "/sys/fs/cgroup", "/proc/self",
+                                              "/proc/cpuinfo", "/proc/meminfo"};
 
 /* Where the loader of drivers and the system's own look besides. */
 static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OPENCL_LAYERS",
@@ -70,19 +73,25 @@ static void allow_listed(int ruleset, const char *list) {
   free(copy);
 }
 
-static void allow_all(int ruleset, uint64_t rights, const char *writable, const char *readable) {
-  for (size_t i = 0; i < sizeof system_folders / sizeof *system_folders; i++)
-    allow(ruleset, system_folders[i], READ_RIGHTS);
-  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-    allow_listed(ruleset, getenv(variables[i]));
-  allow_listed(ruleset, readable);
-  allow(ruleset, "/dev/null", DEVICE_RIGHTS);
-  allow(ruleset, "/dev/urandom", LANDLOCK_ACCESS_FS_READ_FILE);
-  if (writable != NULL)
-    allow(ruleset, writable, rights & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | IOCTL_DEV));
+static void allow_folders(int ruleset, const char *const folders[], size_t n) {
+  for (size_t i = 0; i < n; i++) allow(ruleset, folders[i], READ_RIGHTS);
 }
 
-int clc_confinefiles(const char *writable, const char *readable) {
+#define ALLOW_FOLDERS(ruleset, list) allow_folders(ruleset, list, sizeof(list) / sizeof *(list))
+
+static void allow_all(int ruleset, uint64_t rights, const clc_Folders *folders) {
+  ALLOW_FOLDERS(ruleset, system_folders);
+  if (folders->machine) ALLOW_FOLDERS(ruleset, machine_folders);
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    allow_listed(ruleset, getenv(variables[i]));
+  allow_listed(ruleset, folders->readable);
+  allow(ruleset, "/dev/null", DEVICE_RIGHTS);
+  allow(ruleset, "/dev/urandom", LANDLOCK_ACCESS_FS_READ_FILE);
+  if (folders->writable != NULL)
+    allow(ruleset, folders->writable, rights & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | IOCTL_DEV));
+}
+
+int clc_confinefiles(const clc_Folders *folders) {
   const long version = get_version();
   Ruleset r = {FIRST_RIGHTS | REFER, 0, 0};
   size_t size = sizeof r.fs;
@@ -92,7 +101,7 @@ int clc_confinefiles(const char *writable, const char *readable) {
   if (version >= 6) r.scoped = SCOPES, size = sizeof r;
   const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &r, size, 0);
   if (ruleset < 0) return 0;
-  allow_all(ruleset, r.fs, writable, readable);
+  allow_all(ruleset, r.fs, folders);
   const int done = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0, code = errno;
   close(ruleset);
   errno = code;

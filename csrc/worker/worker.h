@@ -100,11 +100,11 @@ void clc_closeprocess(clc_Process *p);
    or less, or "none". */
 void clc_pushsandbox(lua_State *L);
 
-/* --- a thread that opens files as a worker does: confined.c ------------------ */
+/* --- a thread that opens no other files than a worker: confined.c ------------ */
 
 /* Calls f(data) in a thread that can write files in the folder `writable`, and read those in
-   `readable` besides the system's, where the system has that part of a sandbox; waits for its end.
-   Returns 0 where there is no such thread; f was not called. */
+   `readable` besides programs and libraries, where the system has that part of a sandbox; waits for
+   its end. Returns 0 where there is no such thread; f was not called. */
 int clc_callconfined(void (*f)(void *), void *data, const char *writable, const char *readable);
 
 /* --- a process that nobody waits for: behind.c ------------------------------- */

@@ -275,5 +275,7 @@ describe("what a source of an isolated device includes", function()
         line:format(path) .. "\nkernel void f(global int *x) { x[0] = 7; }")
       assert.is_nil(message:find("seen", 1, true), message)
     end
+    helper.raises("'/proc/self/oom_score_adj': Permission denied", d.program, d, -- which tells the processes apart
+      'enum { N =\n#include "/proc/self/oom_score_adj"\n};\nkernel void f(global int *x) { x[0] = N; }')
   end)
 end)
