@@ -496,7 +496,7 @@ clc_Span clc_structbody(const char *text, const char *name) {
     if (!clc_isthe(t, "struct") || !read_struct(p, end, &tag, &body, &declared)) continue;
     if (!clc_isthe(is_tag ? tag : declared, is_tag ? name + 7 : name) || !(is_tag || is_typedef))
       continue;
-    found = body;
+    found = clc_ismacro(text, tag) ? (clc_Span){NULL, NULL} : body; /* it may be an attribute */
     n++;
   }
   return n == 1 ? found : (clc_Span){NULL, NULL};

@@ -197,6 +197,8 @@ typedef struct { const int i; char volatile c; } qualified;
 typedef struct { long long_one; char c, d[2], e; } words;
 typedef struct { char c; long long d; } reserved;
 typedef struct { char c; int d; } __attribute__((packed)) attribute;
+#define PACKED __attribute__((packed))
+typedef struct PACKED { char c; int d; } defined;
 #ifdef NOWHERE
 typedef struct { char c; } branches;
 #else
@@ -205,7 +207,7 @@ typedef struct { char c; int i; } branches;
 ]] }
     local types = { "struct plain", "nested", "arrays", "macro", "list", "named", "sum", "suffix", "octal", "measured",
       "parentheses", "inner", "choice", "qualified", "words", "reserved", "attribute",
-      "branches" }
+      "defined", "branches" }
     for i, type in ipairs(types) do
       source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
     end
