@@ -488,16 +488,19 @@ clc_Span clc_structbody(const char *text, const char *name) {
   static const char word[] = "struct";
   const char *p = text, *end = text + strlen(text);
   const int is_tag = strncmp(name, "struct ", 7) == 0;
-  clc_Span t, tag, body, declared, found = {NULL, NULL};
+  const clc_Span none = {NULL, NULL};
+  clc_Span t, tag, body, declared, found = none;
   int n = 0, is_typedef = 0;
   if (clc_mentions(text, packing) || clc_ismacro(text, (clc_Span){word, word + strlen(word)}))
-    return found;
+    return none;
   for (; clc_nexttoken(&p, end, &t); is_typedef = clc_isthe(t, "typedef")) {
     if (!clc_isthe(t, "struct") || !read_struct(p, end, &tag, &body, &declared)) continue;
     if (!clc_isthe(is_tag ? tag : declared, is_tag ? name + 7 : name) || !(is_tag || is_typedef))
       continue;
-    found = clc_ismacro(text, tag) ? (clc_Span){NULL, NULL} : body; /* it may be an attribute */
+    found = body;
     n++;
+    if (clc_ismacro(text, tag) || clc_ismacro(text, declared))
+      return none; /* an attribute, perhaps */
   }
-  return n == 1 ? found : (clc_Span){NULL, NULL};
+  return n == 1 ? found : none;
 }

@@ -199,6 +199,7 @@ typedef struct { char c; long long d; } reserved;
 typedef struct { char c; int d; } __attribute__((packed)) attribute;
 #define PACKED __attribute__((packed))
 typedef struct PACKED { char c; int d; } defined;
+struct behind { char c; int d; } PACKED;
 #ifdef NOWHERE
 typedef struct { char c; } branches;
 #else
@@ -207,7 +208,7 @@ typedef struct { char c; int i; } branches;
 ]] }
     local types = { "struct plain", "nested", "arrays", "macro", "list", "named", "sum", "suffix", "octal", "measured",
       "parentheses", "inner", "choice", "qualified", "words", "reserved", "attribute",
-      "defined", "branches" }
+      "defined", "struct behind", "branches" }
     for i, type in ipairs(types) do
       source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
     end
