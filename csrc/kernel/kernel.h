@@ -80,6 +80,7 @@ typedef struct clc_Argument {
   int width;                /* elements of a vector, 1 for a scalar */
   size_t size;              /* bytes of a value of another type or an enum; 0: not known */
   int is_enum;              /* a value of an enumeration */
+  int is_apart;             /* a struct that an attribute aligns to more than POCL does */
   cl_mem_object_type image; /* the kind of an image */
   const char *colour;       /* the type of its colours in the kernel, NULL: not known */
   int is_const;             /* what it points to, or the image, is only read */

@@ -283,6 +283,10 @@ static void set_packed(const Setter *s) {
   const char *packed = lua_tolstring(s->L, s->idx, &length);
   if (size == 0 && s->k->device->context->is_pocl)
     complain(s, "its size is not known; give its type a name, before the kernel");
+  if (s->a->is_apart)
+    complain(s,
+             "POCL dies of a value that an attribute aligns to more than 16 bytes; take a "
+             "pointer to one, constant T *");
   if (length == 0 || (size > 0 && length != size))
     complain(s, "%s, got %I bytes", push_expected(s, size), (LUAI_UACINT)length);
   set_raw(s, length, packed);

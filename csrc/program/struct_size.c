@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PROBE "clc_sizes" /* the kernel that tells them */
+#define ALIGNMENT 16      /* of a value where POCL has it, but for vectors */
 
 /* The program of the probe; a script never sees it. */
 typedef struct {
@@ -31,7 +32,7 @@ int clc_takesstructs(const clc_Kernel *k) {
   return 0;
 }
 
-/* Pushes the source with one more kernel. */
+/* Pushes the source with one more kernel. Compilers that are clang tell alignments, too. */
 static const char *push_source(lua_State *L, const char *source, const clc_Kernel *k) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -39,7 +40,10 @@ static const char *push_source(lua_State *L, const char *source, const clc_Kerne
   luaL_addstring(&b, "\n__kernel void " PROBE "(__global ulong *sizes) {\n");
   for (cl_uint i = 0; i < k->nargs; i++)
     if (is_struct(&k->args[i])) {
-      lua_pushfstring(L, "  sizes[%d] = sizeof(%s);\n", (int)i, k->args[i].type);
+      lua_pushfstring(L, "  sizes[%d] = sizeof(%s);\n", 2 * (int)i, k->args[i].type);
+      luaL_addvalue(&b);
+      if (!k->device->context->is_pocl) continue;
+      lua_pushfstring(L, "  sizes[%d] = __alignof__(%s);\n", 2 * (int)i + 1, k->args[i].type);
       luaL_addvalue(&b);
     }
   luaL_addstring(&b, "}\n");
@@ -69,15 +73,18 @@ static int build_probe(lua_State *L) {
 static void read_sizes(lua_State *L, clc_Kernel *k) {
   const int top = lua_gettop(L);
   const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
-  const clc_Shape line = {1, {k->nargs}};
+  const clc_Shape line = {1, {2 * k->nargs}};
   luaL_checkstack(L, 20, NULL);
   clc_Kernel *probe = clc_checkhandle(L, top, &clc_kerneltype);
   clc_Buffer *sizes = clc_newbuffer(L, k->device, clc_finddtype("ulong", 5), &line);
-  cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
+  cl_ulong *values = lua_newuserdatauv(L, 2 * k->nargs * sizeof *values, 0);
   clc_run(L, probe, &one, clc_memory(sizes));
-  clc_readbuffer(L, sizes, 0, k->nargs, values);
+  clc_readbuffer(L, sizes, 0, 2 * k->nargs, values);
   for (cl_uint i = 0; i < k->nargs; i++)
-    if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];
+    if (is_struct(&k->args[i])) {
+      k->args[i].size = (size_t)values[2 * i];
+      k->args[i].is_apart = k->device->context->is_pocl && values[2 * i + 1] > ALIGNMENT;
+    }
   clc_release(&sizes->h);
   clc_release(&probe->h);
   clc_release(clc_checkhandle(L, top - 1, &probe_type));

@@ -229,6 +229,33 @@ typedef struct { char c; int i; } branches;
     helper.raises("packed string of 5 bytes expected", k, 1, d:zeros("int", 1), ("x"):rep(8))
   end)
 
+  helper.on_pocl("that an attribute aligns to more than 16 bytes is refused, of which POCL dies", function()
+    local device = helper.device()
+    for declaration, expected in pairs {
+      ["typedef struct { char a; __attribute__((aligned(32))) int b; } T;"] = false,
+      ["typedef struct __attribute__((aligned(64))) { char a; int b; } T;"] = false,
+      ["typedef struct { char a; __attribute__((aligned(16))) int b; } T;"] = true,
+      ["typedef struct { char a; double16 b; } T;"] = true,
+    } do
+      local p = device:program(declaration .. [[
+        kernel void size(global int *x) { x[0] = sizeof(T); }
+        kernel void by(global int *x, T s) { x[0] = s.a; }
+        kernel void at(global int *x, constant T *s) { x[0] = s->a; }]])
+      local x = device:zeros("int", 1)
+      p.size(1, x)
+      local value = "\7" .. ("\0"):rep(x[1] - 1)
+      p.at(1, x, device:buffer(value, "uchar"))
+      assert.equal(7, x[1])
+      if expected then
+        p.by(1, x, value)
+      else
+        helper.raises("argument 2 's' (T): POCL dies of a value that an attribute aligns to more than 16 bytes; take a "
+          .. "pointer to one, constant T *", p.by, 1, x, value)
+      end
+      assert.equal(7, x[1])
+    end
+  end)
+
   helper.on_pocl("of a type without a name is refused, as POCL takes any size", function()
     local p = helper.device():program "kernel void k(struct { int a; } s) {} kernel void tag(struct t { int a; } s) {}"
     for _, name in ipairs(p.kernels) do
