@@ -299,7 +299,10 @@ local ERRORS = {
     .. "not 1.5: write 'for i = 0, n do local x = i * 1.5'" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
-  { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },
+  { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1: "
+    .. "rows are copied and exchanged element by element" },
+  { "function(a, n) a[1][1] = n §a[n], a[1] = a[1], a[n] end", "'a' has 1 subscript here, but 2 subscripts in line 1: "
+    .. "rows are copied and exchanged element by element" },
   { "function(a, n)\n  for i = 1, n do a[i] = 0 end\n  a[1] = §a + 1\nend",
     "'a' is used as a number here, but as an array in line 2" },
   { "function(a, n)\n  a[1] = n + 1\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },

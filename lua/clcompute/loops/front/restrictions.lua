@@ -43,8 +43,8 @@ end
 function restrictions.index(origin, variable, node, count)
   mark_array(origin, variable, node)
   if variable.rank and variable.rank ~= count then
-    failure.raise(origin, node, ("'%s' has %s here, but %s in line %d"):format(variable.name, subscripts(count),
-      subscripts(variable.rank), variable.indexed.line))
+    failure.raise(origin, node, ("'%s' has %s here, but %s in line %d: rows are copied and exchanged element by "
+      .. "element"):format(variable.name, subscripts(count), subscripts(variable.rank), variable.indexed.line))
   end
   variable.rank, variable.indexed = count, variable.indexed or node
   check_dimension(origin, variable, node)
