@@ -20,6 +20,7 @@ local STATEMENTS = {
   "local s = x[t]; for i = 5, n do y[i] = s * 0.5 end; x[t] = y[6] + s * 0.25",
   "local s = 0.0; for i = 1, n do s = s + x[i] end; z[t] = s / n",
   "for k = 1, t do for i = 1, n do y[i] = y[i] + 0.125 * k end end",
+  "if t % 2 == 1 then for i = 1, n do y[i] = 0.5 * x[i] end else for i = 1, n do x[i] = y[i] * 0.5 end; x[t] = 1 end",
   "for i = n + 5, n do x[i] = 0 end",
   "do local d = t + 1; for i = 1, n do y[i] = 0.5 * (y[i] + d) end end",
 }
