@@ -97,6 +97,8 @@ local ERRORS = {
     .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
   { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
     "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
+  { "function(n) local t, u = {}, {} for i = 1, n do u[i] = i local r = { i } local t = u t[#t + 1] = §r end return t "
+    .. "end", "'r' is a row: index it" },
   { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do if j > i then\n§r[#r + 1] = j end end "
     .. "t[i] = r end return t end", ROW },
   { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do\n§r[#r + 1] = j if j > i then break end end "

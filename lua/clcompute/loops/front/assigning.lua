@@ -41,11 +41,17 @@ local function make_row(self, parsed, into)
   made_tables.make_row(self, { array = array, subscripts = subscripts }, parsed, parsed.value, into)
 end
 
+--- Whether `t[#t + 1] = row` is what made the name of a row one: `t` may be the name of another table by now.
+local function is_appended(self, parsed, denotation)
+  local array, row = indexing.array_of(self, parsed.target)
+  return denotation.placed == parsed.value and array == denotation.array and #row == 0
+end
+
 --- Whether `t[i] = row` is what made the name of a row one.
 local function is_placed(self, parsed)
   local denotation = parsed.value.kind == "name" and parsed.target.kind == "index" and self:denote(parsed.value)
   if not denotation or denotation.tag ~= "row" then return false end
-  if denotation.placed then return denotation.placed == parsed.value end
+  if denotation.placed then return is_appended(self, parsed, denotation) end
   local array, subscripts = indexing.row_at(self, parsed.target)
   if array ~= denotation.array or #subscripts ~= #denotation.subscripts then return false end
   for d, subscript in ipairs(subscripts) do
