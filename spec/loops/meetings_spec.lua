@@ -148,6 +148,18 @@ helper.describe_each("a task that all groups of a GPU share", function(device)
     end
   end)
 
+  it("is there on those of NVIDIA's that have fences which other groups see", function()
+    local tuning = require "clcompute.tuning"
+    local function spread(capability, platform)
+      return tuning.choose(tuning.known.loops, { type = "gpu", dtype = "float", vector = 1, max_group = 1024, units = 8,
+        platform = platform, local_memory = 49152, capability = capability }).spread
+    end
+    assert.equal(4096, spread(90, "NVIDIA CUDA"))
+    assert.equal(4096, spread(70, "NVIDIA CUDA"))
+    assert.is_nil(spread(61, "NVIDIA CUDA"))
+    assert.is_nil(spread(0, "another one"))
+  end)
+
   it("is one group's where loops have fewer passes, and launches' where they have many or a better way", function()
     local launchers = require "clcompute.loops.runtime.launchers"
     local text = [[function(a, b, n, steps)

@@ -243,7 +243,7 @@ known.loops = {
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 4, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 600000,
     slices = 16, terms = 4, together = 16, paired = 64 },
-  { where = { platform = "NVIDIA CUDA" },
+  { where = { platform = "NVIDIA CUDA", capability = 70 }, -- older ones have no such fences
     kernel = "items", vector = 1, rows = 4, columns = 4, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 16, cache = 1 << 16, jam = 1, group = 16, depth = 16, few = 400000,
     slices = 128, terms = 4, together = 1024, spread = 4096, paired = 1 << 19 },

@@ -70,7 +70,7 @@ end
 -- @tparam table given as for `of`
 function kernel_target.without_device(given)
   local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device",
-    platform = "none", local_memory = 1 << 15, dtype = "float" }
+    platform = "none", capability = 0, local_memory = 1 << 15, dtype = "float" }
   local row = changed(tuning.choose(tuning.known.loops, facts), given, facts)
   local is_wide = row.kernel == "items"
   return { is_wide = is_wide, float = row, double = row, has_masks = true, may_wait = not is_wide, spread = row.spread,
