@@ -20,6 +20,10 @@ local OF_ERRORS = "an error is raised behind the compiled function: keep where s
 local NO_ELEMENT = "'a' is an array, and what is stored is a number: copy its elements, or write a row in braces, "
   .. "{ x, y }"
 
+local THERE = "a row of 't' is made here that may be there already: store in its elements"
+local IN_ORDER = "'t' is returned, so its rows have to be made one by one from 1 on"
+local EVEN = IN_ORDER .. ", in each row as many"
+
 -- § stands before the place that a message names.
 local ROW = "'r' is a row of 't': append to it once in each pass of one loop right behind its '{}', or store in its "
   .. "elements, r[x] = v"
@@ -97,6 +101,20 @@ local ERRORS = {
     .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
   { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
     "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
+  { "function() local t = {} for i = 1, 4 do §t[i % 2 + 1] = {} for j = 1, i do t[i % 2 + 1][j] = i end end return t "
+    .. "end", THERE },
+  { "function() local t = {} for i = 1, 4 do §t[(i - 1) // 2 + 1] = { i } end return t end", THERE },
+  { "function() local t = {} for i = 1, 4 do §t[math.min(i, 3)] = { i } end return t end", THERE },
+  { "function() local t = {} t[1] = {} §t[3] = {} t[1][1] = 2 t[3][1] = 1 return t end", IN_ORDER },
+  { "function(n) local t = {} for i = n, n + 2 do §t[i] = {} t[i][1] = i end return t end", IN_ORDER },
+  { "function(n) local t = {} for i = math.max(1, n - 3), n do §t[i] = {} t[i][1] = i end return t end", IN_ORDER },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} for j = 1, i do §t[i][j] = { j } end end return t end", EVEN },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} for j = 1, i do local r = {}\n"
+    .. "for k = 1, 2 do r[#r + 1] = k end §t[i][j] = r end end return t end", EVEN },
+  { "function(x) local t = { { { 1, 2 } }, { { 3, x }, §{ 5, 6 } } } return t end", EVEN },
+  { "function(n) local t = {} t[1] = {} t[2] = {} for j = 1, 2 do t[1][j] = { j, 1 } end for j = 1, 3 do\n"
+    .. "§t[2][j] = { j, 2 } end return t end", EVEN },
+  { "function(n) local t = {} for i = 1, n do t[i] = {} end for j = 1, 2 do §t[1][j] = { j } end return t end", EVEN },
   { "function(n) local t, u = {}, {} for i = 1, n do u[i] = i local r = { i } local t = u t[#t + 1] = §r end return t "
     .. "end", "'r' is a row: index it" },
   { "function(n) local t = {} for i = 1, n do local r = {} for j = 1, n do if j > i then\n§r[#r + 1] = j end end "

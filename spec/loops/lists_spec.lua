@@ -73,6 +73,33 @@ local LISTS = {
     end
     return all
   end,
+  ["rows of pairs, and rows that two loops make together"] = function(x)
+    local pairs_of, rows = {}, {}
+    for i = 1, #x - 1, 2 do
+      local row = {}
+      for k = i, i + 1 do row[#row + 1] = x[k] end
+      pairs_of[(i + 1) // 2] = row
+    end
+    for i = 1, #x do
+      for j = 1, 2 do
+        rows[2 * (i - 1) + j] = {}
+        for k = 1, 2 do rows[2 * (i - 1) + j][k] = x[i] + k end
+      end
+    end
+    return pairs_of, rows
+  end,
+  ["rows of rows, made beside each other"] = function(x)
+    local all, fixed = {}, { { { 1, #x }, { 2, 3 } }, { { 4, 5 }, { 6, 7 } } }
+    for i = #x, 1, -1 do
+      all[i] = {}
+      all[i][1] = {}
+      all[i][2] = {}
+      for j = 1, 2 do
+        for k = 1, 2 do all[i][j][k] = x[i] + j end
+      end
+    end
+    return all, fixed
+  end,
   ["loops within each other, and a literal before"] = function(x)
     local pairs_of = { 0.5, 0.25 }
     for i = 1, #x do

@@ -13,6 +13,7 @@ local failure = require("clcompute.loops.tree").failure
 local indexing = require "clcompute.loops.front.indexing"
 local list_proofs = require "clcompute.loops.front.list_proofs"
 local restrictions = require "clcompute.loops.front.restrictions"
+local returned_rows = require "clcompute.loops.front.returned_rows"
 local walk = require("clcompute.loops.tree").walk
 
 local made_tables = {}
@@ -29,6 +30,30 @@ local function may_be_same(row, other)
   return true
 end
 
+local SUMS = { ["+"] = true, ["-"] = true, ["*"] = true }
+
+--- Whether a subscript is a sum that a variable is part of: another one in each pass.
+local function is_sum_of(node, variable)
+  if node.kind == "unary" then return is_sum_of(node.operand, variable) end
+  if node.kind == "binary" then
+    return SUMS[node.op] and (is_sum_of(node.left, variable) or is_sum_of(node.right, variable))
+  end
+  return node.variable == variable
+end
+
+--- Whether subscripts are others in each pass of a loop: one is a sum, or a quotient that its steps are multiples for,
+-- or two tell together, as a quotient and its rest.
+local function tell_passes(subscripts, loop)
+  local count = 0
+  for _, subscript in ipairs(subscripts) do
+    if is_sum_of(subscript, loop.variable) then return true end
+    local divisor = subscript.op == "//" and subscript.right.value or 0
+    if divisor ~= 0 and loop.step % divisor == 0 and is_sum_of(subscript.left, loop.variable) then return true end
+    count = count + (walk.mentions(subscript, loop.variable) and 1 or 0)
+  end
+  return count > 1
+end
+
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 local function note_row(self, array, subscripts, parsed)
@@ -36,8 +61,7 @@ local function note_row(self, array, subscripts, parsed)
   self.rows[row] = { depth = #self.loops, loop = self.loops[#self.loops], branches = self.branches }
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
-    local variable = self.loops[depth].variable
-    is_anew = is_anew or not walk.find(subscripts, function(part) return part.variable == variable end)
+    is_anew = is_anew or not tell_passes(subscripts, self.loops[depth])
   end
   for _, other in ipairs(array.rows) do is_anew = is_anew or may_be_same(row, other) end
   if is_anew then
@@ -208,19 +232,12 @@ local function has_full_braces(array)
   return #array.rows > 0
 end
 
---- Whether passes leave out rows between those that they make, or before, as far as that is known.
-local function leaves_out(tree, row)
-  for _, subscript in ipairs(row.subscripts) do
-    local form = affine.of(subscript)
-    local least, has_loop = form and least_of(form), false
-    for _, term in ipairs(form and form.terms or {}) do
-      local loop = term.variable and term.variable.loop
-      has_loop = has_loop or loop ~= nil
-      if loop and #form.terms == 1 and math.abs(term.coefficient * loop.step) > 1 then return true end
-    end
-    if has_loop and least and least > tree.base then return true end
-  end
-  return false
+--- Refuses a table that is returned, unless it has all rows up to the last one.
+local function check_returned(tree, array)
+  local is_whole, row = returned_rows.are_whole(array.rows, tree.base)
+  if is_whole then return end
+  failure.raise(tree.origin, row, ("'%s' is returned, so its rows have to be made one by one from %d on%s")
+    :format(array.name, tree.base, array.rank > 2 and ", in each row as many" or ""))
 end
 
 --- Lets Lua make rows where the function does, if it can tell; refuses others that passes may leave out.
@@ -232,12 +249,10 @@ local function settle_rows(tree, array)
       failure.raise(tree.origin, row, ("a row of '%s' is made in a loop that data may end: make all rows in one "
         .. "before, or write what is in them, t[i] = { x, y }"):format(array.name))
     end
-    if array.is_returned and not row.is_end and not array.has_late_rows and leaves_out(tree, row) then
-      failure.raise(tree.origin, row, ("'%s' is returned, so its rows have to be made one by one from %d on")
-        :format(array.name, tree.base))
-    end
     array.has_doubtful_rows = array.has_doubtful_rows or is_doubtful and true or nil
   end
+  local has_ends = #array.rows > 0 and array.rows[1].is_end
+  if array.is_returned and not has_ends and not array.has_late_rows then check_returned(tree, array) end
 end
 
 local function check(tree, array, elements)
