@@ -319,6 +319,8 @@ local ERRORS = {
     .. "not 1.5: write 'for i = 0, n do local x = i * 1.5'" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
+  { "function(n) local t = {} for i = 1, 3 do for j = 1, 3 do §t[i + j - 1] = { i, j } end end return t end",
+    "a row of 't' is made here that may be there already: store in its elements" },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1: "
     .. "rows are copied and exchanged element by element" },
   { "function(a, n) a[1][1] = n §a[n], a[1] = a[1], a[n] end", "'a' has 1 subscript here, but 2 subscripts in line 1: "

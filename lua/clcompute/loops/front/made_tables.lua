@@ -54,6 +54,19 @@ local function tell_passes(subscripts, loop)
   return count > 1
 end
 
+--- Whether passes of two loops have the same row, as one subscript alone speaks of both, as often of each: `i + j`.
+local function meet(subscripts, loop, other)
+  local count, is_same = 0, false
+  for _, subscript in ipairs(subscripts) do
+    local own = affine.multiple(subscript, loop.variable) or 0
+    local its = affine.multiple(subscript, other.variable) or 0
+    is_same = is_same or own ~= 0 and math.abs(own * loop.step) == math.abs(its * other.step)
+    local tells = is_sum_of(subscript, loop.variable) or is_sum_of(subscript, other.variable)
+    count = count + (tells and 1 or 0)
+  end
+  return is_same and count < 2
+end
+
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 local function note_row(self, array, subscripts, parsed)
@@ -62,6 +75,9 @@ local function note_row(self, array, subscripts, parsed)
   local is_anew = false
   for depth = #array.loops + 1, #self.loops do
     is_anew = is_anew or not tell_passes(subscripts, self.loops[depth])
+    for inner = depth + 1, #self.loops do
+      is_anew = is_anew or meet(subscripts, self.loops[depth], self.loops[inner])
+    end
   end
   for _, other in ipairs(array.rows) do is_anew = is_anew or may_be_same(row, other) end
   if is_anew then
