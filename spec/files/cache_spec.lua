@@ -547,6 +547,9 @@ describe("the cache of programs", function()
       if shell "id -u" ~= "0\n" or not shell "command -v setpriv":find "setpriv" then
         return pending "only root becomes another user"
       end
+      local readable = ("setpriv --reuid 65534 --clear-groups test -r '%s'"):format(package.searchpath("clcompute",
+        package.path))
+      if not os.execute(readable) then return pending "other users cannot read this checkout" end
       local script = helper.write(folder .. "/use.lua", PRELUDE .. "show(SOURCE)")
       shell(("chmod 755 %s && chmod 644 %s && mkdir -m 777 %s/home"):format(folder, script, folder))
       local command = ("POCL_DEVICES=pthread HOME=%s/home CLCOMPUTE_CACHE= XDG_CACHE_HOME= CLCOMPUTE_SYSTEM_CACHE=%s "

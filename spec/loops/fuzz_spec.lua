@@ -34,6 +34,7 @@ local function chosen(choose, f, ...)
   profitability.decide = function(plan)
     local verdict = { on_device = {}, reasons = {} }
     for i in ipairs(plan.kernels) do verdict.on_device[i], verdict.reasons[i] = choose(), "by chance" end
+    verdict.is_spread = verdict.on_device
     return verdict
   end
   decision.make = function(state, ...)

@@ -61,7 +61,8 @@ local COLUMNS = {
 
 helper.describe_each("a sum in Lua's order that a work-group shares", function(device)
   local own, own_options = launchers.grouped, launchers.group_options
-  local gpu = { type = "gpu", compute_units = 1000, local_memory = device.local_memory }
+  local gpu = { type = "gpu", compute_units = 1000, local_memory = device.local_memory,
+    max_group_size = device.max_group_size }
   local is_slow = not helper.is_simulator(device) and not helper.long(true) -- to build for each size of a group
   local groups
 

@@ -22,7 +22,8 @@ helper.describe_each("a sum where data say", function(device)
   local own, own_options = scattered.copies, launchers.group_options
   local is_slow = not helper.is_simulator(device) -- to build
   local gpu = { type = "gpu", compute_units = 8, local_memory = device.local_memory,
-    global_memory = device.global_memory, empty = function(_, ...) return device:empty(...) end }
+    max_group_size = device.max_group_size, global_memory = device.global_memory,
+    empty = function(_, ...) return device:empty(...) end }
   local chunks, columns, slices
 
   setup(function() -- groups add copies up where shapes are those of GPUs; POCL does not end building these

@@ -17,6 +17,7 @@ local function everywhere(f)
   profitability.decide = function(plan, _, _, _, options)
     local verdict = { on_device = {}, reasons = {} }
     for i in ipairs(plan.kernels) do verdict.on_device[i] = options.force ~= false end
+    verdict.is_spread = verdict.on_device
     return verdict
   end
   decision.make = function(state, ...)

@@ -146,7 +146,7 @@ describe("a sequential nest", function()
         end
         local decide = decision.make
         for _, on_device in ipairs(verdicts) do
-          decision.make = function() return { on_device = on_device, reasons = {} } end
+          decision.make = function() return { on_device = on_device, reasons = {}, is_spread = on_device } end
           local ok, message = pcall(run)
           decision.make = decide
           assert(ok, message)
@@ -246,7 +246,8 @@ describe("a sequential nest", function()
     local a, b, decide = device:zeros("double", 9), device:zeros("double", 9), decision.make
     for _, case in ipairs { { "Lua", "Lua", { false, false, false } },
       { "not run, nest_3 took its place", "device", { false, false, true } } } do
-      decision.make = function() return { on_device = case[3], reasons = { "told", "told", "told" } } end
+      local told = { "told", "told", "told" }
+      decision.make = function() return { on_device = case[3], reasons = told, is_spread = {} } end
       local ok, message = pcall(compiled, a, b, 9)
       decision.make = decide
       assert(ok, message)
@@ -296,7 +297,7 @@ describe("a sequential nest", function()
     local buffer = device:buffer(values, "double")
     load("return " .. text)()(values, 30)
     local decide = decision.make
-    decision.make = function() return { on_device = { true, true, false }, reasons = {} } end
+    decision.make = function() return { on_device = { true, true, false }, reasons = {}, is_spread = {} } end
     local ok, message = pcall(compiled, buffer, 30)
     decision.make = decide
     assert(ok, message)

@@ -130,7 +130,7 @@ local function in_tasks(f, ...)
   decision.make = function(_, spec)
     local on_device = {}
     for i in ipairs(spec.plan.kernels) do on_device[i] = true end
-    return { on_device = on_device, reasons = {} }
+    return { on_device = on_device, reasons = {}, is_spread = on_device }
   end
   local ok, message = pcall(f, ...)
   decision.make = make

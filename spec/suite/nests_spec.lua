@@ -93,7 +93,7 @@ local function with_choice(chosen, f)
   decision.make = function(_, spec)
     local on_device = {}
     for i, kernel in ipairs(spec.plan.kernels) do on_device[i] = chosen(kernel) end
-    return { on_device = on_device, reasons = {} }
+    return { on_device = on_device, reasons = {}, is_spread = on_device }
   end
   local ok, message = pcall(f)
   decision.make = make
