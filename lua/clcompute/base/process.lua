@@ -26,7 +26,10 @@ function process.tool(command)
   return process.output(WITH_TOOLS .. command)
 end
 
-local FOLDER = { __close = function(self) process.tool("rm -rf " .. process.quote(self.path)) end }
+-- A process that Ctrl-C ended may still be writing there: then not all goes at once.
+local REMOVE = "for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf %s 2>/dev/null && break; sleep 0.1; done"
+
+local FOLDER = { __close = function(self) process.tool(REMOVE:format(process.quote(self.path))) end }
 
 --- A number that nobody else has: time and addresses may be the same in another process, or soon after.
 local function any_number()
