@@ -169,8 +169,7 @@ static const struct {
      "'include'"},
     {"Permission denied",
      "an isolated device reads what a source includes from the folders of its files, those of "
-     "option "
-     "'include' and the current one"},
+     "option 'include' and the current one"},
     {"'work_group_",
      "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
      "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},

@@ -125,12 +125,16 @@ local function pass_of(loop, parsed)
   return ast.node("binary", { op = "-", type = "int", left = bounds.name(loop.variable), right = before }, parsed)
 end
 
+--- Whether passes of a loop are counted by its variable, from and to numbers that are the same in all of it.
+local function counts_passes(loop)
+  return loop.step == 1 and not loop.pace and not loop.word and is_integer(loop.from) and is_steady(loop.to)
+end
+
 --- Whether the statements here are all that store in a table, one in each pass of a loop.
 local function stores_all(self, array)
   local loop = self.loops[#self.loops]
   local is_only = not array.appended and not self.stores[array] and array.item_count == 0 and not array.is_counted
-  return is_only and #self.loops > #array.loops and is_in_each_pass(self, array) and is_integer(loop.from)
-    and is_steady(loop.to)
+  return is_only and #self.loops > #array.loops and is_in_each_pass(self, array) and counts_passes(loop)
 end
 
 --- The subscript of a row that becomes one by `t[#t + 1] = row`.
@@ -227,8 +231,7 @@ end
 local function fills_row(self, array, made)
   local loop = self.loops[made.depth + 1]
   return loop and #self.loops == made.depth + 1 and self.branches == made.branches and not made.appended
-    and loop.step == 1 and not loop.pace and not loop.word and is_integer(loop.from) and is_steady(loop.to)
-    and not self.element_stores[array]
+    and counts_passes(loop) and not self.element_stores[array]
 end
 
 --- Adds the statements of `row[#row + 1] = value`, of a row that the function makes: the pass says which element it is.

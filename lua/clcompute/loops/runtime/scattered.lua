@@ -8,9 +8,10 @@ local ast = require("clcompute.loops.tree").ast
 local launchers = require "clcompute.loops.runtime.launchers"
 local logged_sums = require("clcompute.loops.generation").logged_sums
 
+local number_of_chunks = require("clcompute.loops.generation").chunks.number
+
 local scattered = {}
 
-local number_of_chunks = require("clcompute.loops.generation").chunks.number
 local round_up, power_of_2 = launchers.round_up, launchers.power_of_2
 
 local MOST_OF_MEMORY = 1 / 16 -- of a device's, for all copies or logs
