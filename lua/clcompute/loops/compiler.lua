@@ -365,10 +365,10 @@ local function tiling(unit, job)
       local task = kernel.instead[1]
       kernel.body, kernel.has_lane = generation.sharing.apply(task.body), task.has_lane
     elseif kernel.is_task then
-      local body = generation.skewing.apply(plans.statements(kernel), unit.scop)
+      local body = generation.skewing.apply(plans.statements(kernel), unit.scop, unit.real)
       kernel.body, kernel.has_lane = generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
     elseif kernel.behind then
-      kernel.tiles = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row)
+      kernel.tiles, kernel.behind = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row, unit.real)
     elseif kernel.scattered then
       local body = kernel.band[#kernel.band].body
       kernel.body = job.target.is_wide and generation.tiling.of_pass(body, unit.scop, unit.real)

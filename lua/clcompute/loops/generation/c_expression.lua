@@ -4,9 +4,9 @@
 --
 -- A context says how: `real`, the C type of floats ("double" or "float"); `base`, the index of an array's first
 -- element; `names`, what stands for a variable where that is not its id; `access`, a function of an index that may
--- return what stands for the element; `helpers`, a table in which the functions of
--- clcompute.loops.generation.c_statements that the text calls become keys; `sites`, a list of what may fail; `known`,
--- dimensions by element of which the subscripts were looked at before.
+-- return what stands for the element; `plural`, where numbers are vectors, what stands behind the names of functions;
+-- `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls become keys;
+-- `sites`, a list of what may fail; `known`, dimensions by element of which the subscripts were looked at before.
 
 local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
@@ -39,6 +39,7 @@ end
 local function call(name, context, ...)
   local texts = {}
   for i, node in ipairs { ... } do texts[i] = type(node) == "string" and node or (print_node(node, context)) end
+  name = name .. (context.plural or "")
   context.helpers[name] = true
   return ("%s(%s)"):format(name, table.concat(texts, ", ")), PRIMARY
 end
@@ -51,6 +52,9 @@ end
 --- A number of type int as one of floats.
 local function converted(node, context)
   if node.kind == "number" then return c_expression.number(node.value + 0.0, context), PRIMARY end
+  if context.plural then
+    return ("convert_%s8((long8)(%s))"):format(context.real, (print_node(node, context))), PRIMARY
+  end
   if is_rounded(node) then -- what has no 64 bits stays as it is; -0.0 becomes 0, as an integer has no sign of zero
     return ("%s(%s) + 0.0%s"):format(node.name, (print_node(node.arguments[1], context)),
       context.real == "float" and "f" or ""), PRECEDENCE["+"]
@@ -108,6 +112,7 @@ local function plain(node, context, added)
     return ("%s %s %d"):format(text, added > 0 and "+" or "-", math.abs(added)), PRECEDENCE["+"]
   end
   if node.kind == "binary" and node.op == "*" then
+    if node.right.value == 1 then return plain(node.left, context) end
     local own = PRECEDENCE["*"]
     return enclosed(own, plain(node.left, context)) .. " * " .. enclosed(own + 1, plain(node.right, context)), own
   end

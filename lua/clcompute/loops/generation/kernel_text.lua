@@ -6,6 +6,7 @@
 -- loop mapped there. Loops beyond the third share dimension 2, and are recovered from it by base and mod.
 
 local c_expression = require "clcompute.loops.generation.c_expression"
+local c_helpers = require "clcompute.loops.generation.c_helpers"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local faults = require "clcompute.loops.generation.faults"
 local group_passes = require "clcompute.loops.generation.group_passes"
@@ -302,7 +303,7 @@ function kernel_text.text(nests, rounds, options)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
   if #context.sites > 0 then head[#head + 1] = ("#define BASE %d // the index of the first element\n"):format(
     options.base) end
-  local helpers = c_statements.helpers(context.helpers)
+  local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
   return table.concat(head) .. "\n" .. table.concat(texts, "\n"), context.sites
 end

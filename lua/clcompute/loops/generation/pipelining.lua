@@ -10,7 +10,8 @@
 --     group 3       2 3 4 5 6
 --
 -- A group takes its block as it begins, so it waits only for groups that run or have ended: the first of them for none.
--- Where rows must be some passes behind the one before, tiles lean to the left by as many in each row.
+-- Where rows must be some passes behind the one before, or are as lanes of vectors, tiles lean to the left by as many
+-- in each row.
 
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
@@ -29,9 +30,9 @@ local changed = ast.changed
 local function text(format, ...) return ast.node("text", { text = format:format(...), type = "int" }) end
 
 --- Where a tile begins or ends in a row; `name` is where it does in the first row of the block.
-local function leaning(rows, columns, name)
-  if rows.behind == 0 then return name end
-  local times = rows.step * columns.step * rows.behind
+local function leaning(rows, columns, behind, name)
+  if behind == 0 then return name end
+  local times = rows.step * columns.step * behind
   local passed = ast.node("binary", { op = "-", type = "int", left = bounds.name(rows.variable),
     right = text("%s_first", rows.variable.id) })
   return ast.node("binary", { op = times > 0 and "-" or "+", type = "int", left = name, right = ast.node("binary", {
@@ -45,25 +46,28 @@ local function clipped(node, from, to, body)
 end
 
 --- The passes of a tile, rows of which go side by side where that pays.
-local function passes_of(rows, columns, scop)
+local function passes_of(rows, columns, behind, scop, real)
   local row, column = rows.variable.id, columns.variable.id
-  local inner = clipped(columns, leaning(rows, columns, text("%s_first", column)),
-    leaning(rows, columns, text("%s_end", column)), columns.body)
-  return skewing.apply({ clipped(rows, text("%s_first", row), text("%s_end", row), { inner }) }, scop)
+  local inner = clipped(columns, leaning(rows, columns, behind, text("%s_first", column)),
+    leaning(rows, columns, behind, text("%s_end", column)), columns.body)
+  return skewing.apply({ clipped(rows, text("%s_first", row), text("%s_end", row), { inner }) }, scop, real)
 end
 
 --- The tiles of a nest whose rows may overlap.
 -- @tparam table rows its outer loop, with `behind`
 -- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @string real the type of floats that are computed
 -- @tparam function sizes_of of `clcompute.loops.generation.tiling`
 -- @treturn table a part "tiles" of the plan
-function pipelining.of(rows, scop, sizes_of)
-  local columns = rows.body[1]
+-- @treturn integer how many passes each row is behind the one before
+function pipelining.of(rows, scop, real, sizes_of)
+  local columns, behind = rows.body[1], math.max(rows.behind, skewing.lag(rows, scop, real))
   local frames = trip_counts.frames { rows, columns }
   local has_loop = walk.find(columns.body, function(part) return part.kind == "for" end) ~= nil
-  return plan.part("tiles", { class = "pipelined", order = { rows, columns }, body = passes_of(rows, columns, scop),
+  return plan.part("tiles", { class = "pipelined", order = { rows, columns },
+    body = passes_of(rows, columns, behind, scop, real),
     places = {}, frames = { [rows] = frames[1], [columns] = frames[2] },
-    size = sizes_of(has_loop and "deep" or "pipelined") })
+    size = sizes_of(has_loop and "deep" or "pipelined") }), behind
 end
 
 -- --- in C -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 --     end
 --
 -- What order is right `clcompute.loops.analysis.pass_orders` finds out. Rows need not begin and end at the same passes.
+-- Where vectors can compute all that a pass does, rows are their lanes (`clcompute.loops.generation.row_lanes`).
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
@@ -21,12 +22,13 @@ local faults = require "clcompute.loops.generation.faults"
 local keeping = require "clcompute.loops.generation.keeping"
 local lockstep = require "clcompute.loops.generation.lockstep"
 local pass_orders = require("clcompute.loops.analysis").pass_orders
+local row_lanes = require "clcompute.loops.generation.row_lanes"
 local walk = require("clcompute.loops.tree").walk
 
 local skewing = {}
 
-local ROWS = lockstep.rows -- side by side
-local MOST_STATEMENTS = 4
+local ROWS = lockstep.rows -- side by side, where they are no lanes
+local MOST_STATEMENTS = 4 -- of a row
 
 local changed = ast.changed
 
@@ -64,88 +66,152 @@ local function is_chain(body, outer, inner)
   return is_own and #locals > 0
 end
 
---- The loop within a row, where rows may go side by side. Both sides of its choices are computed.
+--- The loop within a row, where it is short and plain. Both sides of its choices are computed.
 local function within(node)
   local inner = node.body[1]
   local function is_plain(loop) return not loop.parallel and not loop.irregular and loop.step == 1 end
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
-  if #inner.body > MOST_STATEMENTS or faults.are_in(inner.body)
+  if faults.are_in(inner.body)
     or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
-  local chosen = changed(inner, { body = choices.of(inner.body, inner.variable.id) })
-  return is_chain(chosen.body, node, chosen) and chosen or nil
+  return changed(inner, { body = choices.of(choices.with_one_store(inner.body), inner.variable.id) })
 end
 
 -- --- the loops --------------------------------------------------------------------------------
 
---- What stands for an expression in each of the rows, once where it is the same in all of them.
-local function in_rows(node, outer, first)
-  if not walk.mentions(node, outer.variable) then return { node } end
-  local list = {}
-  for row = 1, ROWS do
-    list[row] = walk.replaced(node, function(part)
-      return part.kind == "name" and part.variable == outer.variable and bounds.plus(bounds.name(first), row - 1) or nil
-    end)
+--- What stands for an expression in a row.
+local function in_row(node, rows, row)
+  return walk.replaced(node, function(part)
+    if part.kind ~= "name" or part.variable ~= rows.outer.variable then return nil end
+    return bounds.plus(bounds.name(rows.first), row - 1)
+  end)
+end
+
+--- The body of a row; `place` stands for the variable of the inner loop.
+local function body_of(row, place, rows)
+  local others = { [rows.outer.variable] = bounds.plus(bounds.name(rows.first), row - 1),
+    [rows.inner.variable] = place }
+  return clone.statements(rows.inner.body, others, function(variable) return ("%s_row%d"):format(variable.id, row) end)
+end
+
+--- A pass of the first row as one of the row of which a loop is.
+local function leaning(pass, rows)
+  local distance = ast.node("binary", { op = "-", type = "int", left = bounds.name(rows.outer.variable),
+    right = bounds.name(rows.first) })
+  return ast.node("binary", { op = "-", type = "int", left = pass, right = ast.node("binary", { op = "*", type = "int",
+    left = distance, right = ast.node("number", { value = rows.behind, type = "int" }) }) })
+end
+
+--- Adds the rows one after the other, from a pass to another one, of which one is the first row's. Lanes have few such
+-- passes; where there are more of them each row has a loop of its own, whose bounds need no arithmetic.
+local function add_apart(list, rows, before, behind)
+  local inner = rows.inner
+  if rows.are_lanes then
+    list[#list + 1] = changed(rows.outer, { from = bounds.name(rows.first), to = rows.last, is_short = true, body = {
+      changed(inner, { from = behind and leaning(behind, rows), to = before and leaning(before, rows) }) } })
+    return
   end
+  for row = 1, rows.count do
+    local function of_row(pass, bound)
+      return pass and bounds.plus(pass, -rows.behind * (row - 1)) or in_row(bound, rows, row)
+    end
+    list[#list + 1] = changed(inner, { from = of_row(behind, inner.from), to = of_row(before, inner.to),
+      body = body_of(row, bounds.name(inner.variable), rows) })
+  end
+end
+
+--- A bound of each of the rows, as passes of the first one; of those that are the same in all rows the one of `row`.
+local function bounds_of(node, rows, row)
+  if not walk.mentions(node, rows.outer.variable) then return { bounds.plus(node, rows.behind * (row - 1)) } end
+  local list = {}
+  for number = 1, rows.count do list[number] = bounds.plus(in_row(node, rows, number), rows.behind * (number - 1)) end
   return list
 end
 
---- Bounds of the rows, each `behind` passes after the one before, as passes of the first row.
-local function of_first_row(list, behind)
-  local passes = {}
-  for row, bound in ipairs(list) do passes[row] = bounds.plus(bound, behind * (row - 1)) end
-  return passes
+--- Adds passes that all rows go through together: those of each row, one row after the other.
+local function add_in_turn(list, rows, start, stop)
+  local main, at = {}, bounds.name(rows.inner.variable)
+  for row = 1, rows.count do
+    local body = body_of(row, bounds.plus(at, -rows.behind * (row - 1)), rows)
+    table.move(body, 1, #body, #main + 1, main)
+  end
+  local body, locals = keeping.of(changed(rows.inner, { from = start, to = stop, body = main }))
+  table.move(locals, 1, #locals, #list + 1, list)
+  list[#list + 1] = changed(rows.inner, { from = start, to = stop, body = body })
 end
 
-local function append(list, other) table.move(other, 1, #other, #list + 1, list) end
+--- The same with rows as lanes.
+local function add_in_lanes(list, rows, start, stop)
+  list[#list + 1] = changed(rows.inner, { from = start, to = stop,
+    body = body_of(1, bounds.name(rows.inner.variable), rows),
+    row_lanes = { row = rows.first, pass = rows.inner.variable, behind = rows.behind } })
+end
+
+--- The last pass of as many as lanes have steps at a time.
+local function whole(start, stop)
+  return ast.node("text", { type = "int",
+    text = ("%s + ((%s - %s + 1) & -%d) - 1"):format(start, stop, start, row_lanes.rows) })
+end
 
 --- Rows side by side, from the pass of the first row at which all of them have begun to the last one of which none has
 -- ended; what is before and behind these is done row by row.
-local function side_by_side(outer, inner, behind)
-  local first = changed(outer.variable, { id = outer.variable.id .. "_row" })
-  local last, at = bounds.plus(bounds.name(first), ROWS - 1), bounds.name(inner.variable)
-  local starts, ends = in_rows(inner.from, outer, first), in_rows(inner.to, outer, first)
+-- @tparam table rows `outer` and `inner`, the loops; `count`; `behind`; `are_lanes`
+local function side_by_side(rows)
+  local outer, inner = rows.outer, rows.inner
+  rows.first = changed(outer.variable, { id = outer.variable.id .. "_row" })
+  rows.last = bounds.plus(bounds.name(rows.first), rows.count - 1)
   local start = ast.made_up(inner.variable.id .. "_start", "int")
   local stop = ast.made_up(inner.variable.id .. "_stop", "int")
-  local others = {}
-  for row = 1, ROWS do others[row] = { [outer.variable] = bounds.plus(bounds.name(first), row - 1) } end
-  -- Statements of a row; `place` stands for the variable of the inner loop.
-  local function copy(statements, row, place)
-    others[row][inner.variable] = place
-    return clone.statements(statements, others[row], function(variable)
-      return ("%s_row%d"):format(variable.id, row)
-    end)
+  local list = {
+    ast.node("local", { variable = start.variable, value = bounds.latest(bounds_of(inner.from, rows, rows.count), 1) }),
+    ast.node("local", { variable = stop.variable, value = bounds.earliest(bounds_of(inner.to, rows, 1), 1) }) }
+  if rows.are_lanes then
+    list[3] = ast.node("assign", { target = stop, value = whole(start.variable.id, stop.variable.id) })
   end
-  local function pass(from, row) return bounds.plus(from, -behind * (row - 1)) end
-  local function alone(from, to, row)
-    return changed(inner, { from = from, to = to, body = copy(inner.body, row, at) })
-  end
-  local body, main = {}, {}
-  for row = 1, ROWS do body[row] = alone(starts[row] or starts[1], pass(bounds.plus(start, -1), row), row) end
-  for row = 1, ROWS do append(main, copy(inner.body, row, pass(at, row))) end
-  local kept_body, locals = keeping.of(changed(inner, { from = start, to = stop, body = main }))
-  append(body, locals)
-  body[#body + 1] = changed(inner, { from = start, to = stop, body = kept_body })
-  for row = 1, ROWS do body[#body + 1] = alone(pass(bounds.plus(stop, 1), row), ends[row] or ends[1], row) end
-  local condition = ast.node("binary", { op = "and", type = "bool", left = bounds.is_reached(last, outer.to, 1),
-    right = bounds.is_reached(start, stop, 1) })
-  local rest = changed(outer, { from = bounds.name(first), to = bounds.earliest({ last, outer.to }, 1),
+  local body = {}
+  add_apart(body, rows, bounds.plus(start, -1), nil)
+  local add = rows.are_lanes and add_in_lanes or add_in_turn
+  add(body, rows, start, stop)
+  add_apart(body, rows, nil, bounds.plus(stop, 1))
+  local condition = ast.node("binary", { op = "and", type = "bool",
+    left = bounds.is_reached(rows.last, outer.to, 1), right = bounds.is_reached(start, stop, 1) })
+  local rest = changed(outer, { from = bounds.name(rows.first), to = bounds.earliest({ rows.last, outer.to }, 1),
     is_short = true })
-  local all = #starts == 1 and { bounds.plus(starts[1], behind * (ROWS - 1)) } or starts
-  return changed(outer, { variable = first, step = ROWS, body = {
-    ast.node("local", { variable = start.variable, value = bounds.latest(of_first_row(all, behind), 1) }),
-    ast.node("local", { variable = stop.variable, value = bounds.earliest(of_first_row(ends, behind), 1) }),
-    ast.node("if", { arms = { ast.node("arm", { condition = condition, body = body }) }, otherwise = { rest } }) } })
+  list[#list + 1] = ast.node("if", { arms = { ast.node("arm", { condition = condition, body = body }) },
+    otherwise = { rest } })
+  return changed(outer, { variable = rows.first, step = rows.count, body = list })
+end
+
+--- How rows go side by side; nil where they do not.
+local function rows_of(outer, scop, real)
+  local inner = outer.kind == "for" and within(outer)
+  if not inner then return nil end
+  local lag = pass_orders.distance(scop, outer, inner, 1, row_lanes.rows)
+  if lag and row_lanes.of(inner.body, { row = outer.variable, pass = inner.variable, behind = lag }, real) then
+    return { outer = outer, inner = inner, count = row_lanes.rows, behind = lag, are_lanes = true }
+  end
+  if #outer.body[1].body > MOST_STATEMENTS or not is_chain(inner.body, outer, inner) then return nil end
+  lag = lag or pass_orders.distance(scop, outer, inner, 1, ROWS)
+  return lag and { outer = outer, inner = inner, count = ROWS, behind = lag }
+end
+
+--- How many passes a row is behind the one before where they are lanes; 0 where they are none.
+-- @tparam table node the outer one of two loops
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @string real the type of floats that are computed
+function skewing.lag(node, scop, real)
+  local rows = rows_of(node, scop, real)
+  return rows and rows.are_lanes and rows.behind or 0
 end
 
 --- The statements of a task with rows side by side.
 -- @tparam {table,...} nodes
 -- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @string real the type of floats that are computed
 -- @treturn {table,...}
-function skewing.apply(nodes, scop)
+function skewing.apply(nodes, scop, real)
   return walk.replaced_statements(nodes, function(node)
-    local inner = node.kind == "for" and within(node)
-    local behind = inner and pass_orders.distance(scop, node, inner, 1, ROWS)
-    return behind and side_by_side(node, inner, behind)
+    local rows = rows_of(node, scop, real)
+    return rows and side_by_side(rows)
   end)
 end
 

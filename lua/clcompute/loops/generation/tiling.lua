@@ -81,7 +81,7 @@ local CLASSES = {
   end,
   -- rows that overlap: those of a tile go side by side where that pays
   pipelined = function(row)
-    return { small = 4 * row.lane, lane = limit(row.lane, 32, 1), rows = limit(32, 4, 4) }
+    return { small = 4 * row.lane, lane = limit(row.lane, 32, 1), rows = limit(32, 8, 8) }
   end,
   -- the same with loops within
   deep = function(row)
@@ -419,9 +419,11 @@ end
 -- @tparam table node its outer loop
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table row numbers of a device
+-- @string real the type of floats that are computed
 -- @treturn table a part "tiles" of the plan
-function tiling.of_pipeline(node, scop, row)
-  return pipelining.of(node, scop, function(class) return sizes_of(class, row) end)
+-- @treturn integer how many passes each row is behind the one before
+function tiling.of_pipeline(node, scop, row, real)
+  return pipelining.of(node, scop, real, function(class) return sizes_of(class, row) end)
 end
 
 --- Tiles of a quarter of the passes for a nest of few, with slices of about as much memory. nil where there are none:

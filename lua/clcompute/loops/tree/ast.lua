@@ -156,6 +156,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
     { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },
     { "is_strided", "boolean?", "tiling", "innermost and parallel: stores every other element" },
+    { "row_lanes", "table?", "skewing", "its rows are lanes of vectors: the variables `row` and `pass`, `behind`" },
     { "vectors", "integer?", "tiling", "of a plain one: how many it has at once" },
     { "operations", "integer?", "tiling", "of a plain one: of a pass" },
     { "cut", "table?", "tiling", "two loops in its place: `before` and `from`, as generation/cutting has found them" },
