@@ -6,7 +6,8 @@
 -- element; `names`, what stands for a variable where that is not its id; `access`, a function of an index that may
 -- return what stands for the element; `plural`, where numbers are vectors, what stands behind the names of functions;
 -- `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls become keys;
--- `sites`, a list of what may fail; `known`, dimensions by element of which the subscripts were looked at before.
+-- `sites`, a list of what may fail; `known`, dimensions by element of which the subscripts were looked at before;
+-- `ends_at_once`, whether a work-item ends where an element is not there.
 
 local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"
@@ -129,9 +130,9 @@ end
 
 --- A subscript of an element, from 0, that is looked at.
 function c_expression.inside(node, dimension, context)
-  context.helpers.inside = true
-  return ("inside(%s, %s, %d, &fault)"):format((print_node(node.subscripts[dimension], context)),
-    size_of(node.array, dimension),
+  local form = context.ends_at_once and "INSIDE(%s, %s, %d)" or "inside(%s, %s, %d, &fault)"
+  context.helpers[form:match "%a+"] = true
+  return form:format((print_node(node.subscripts[dimension], context)), size_of(node.array, dimension),
     faults.number(context, { what = "index", node = node, dimension = dimension }))
 end
 

@@ -93,8 +93,11 @@ end
 
 --- Adds what ends a work-item that met a fault; where others wait for it, it goes on.
 function c_statements.stop(output, ...)
-  local may_fail = faults.are_in({ ... }, output.context.known)
-  if may_fail and not output.has_barriers then add(output, output.stop or "STOP") end
+  local context = output.context
+  local function may_fail(node)
+    return faults.is_one(node, context.known) and not (context.ends_at_once and node.kind == "index")
+  end
+  if not output.has_barriers and walk.find({ ... }, may_fail) then add(output, output.stop or "STOP") end
 end
 
 local stop = c_statements.stop
@@ -155,7 +158,7 @@ local function print_range_checks(node, output)
         end
       end)
     end
-    add(output, output.stop or "STOP")
+    if not context.ends_at_once then add(output, output.stop or "STOP") end
   end)
   for _, check in ipairs(list) do context.known[check.node][check.dimension] = true end
 end

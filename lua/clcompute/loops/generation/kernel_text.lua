@@ -208,6 +208,7 @@ local function kernel_of(nest, name, context, print, has_meetings)
     add(output, "  #pragma OPENCL FP_CONTRACT OFF")
   end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }
+  context.ends_at_once = not context.is_wide and not output.has_barriers and not nest.is_shared
   if output.has_faults then
     output.depth = 1
     faults.open(add, output, not output.has_barriers)

@@ -130,12 +130,20 @@ function sinking.sink(loop, body, before)
   return result, crossing(result)
 end
 
+--- Whether all passes of a loop read an element that no pass has for itself.
+local function has_common(loop, body)
+  return walk.find(body, function(part)
+    return part.kind == "index" and not walk.mentions(part, loop.variable)
+  end) ~= nil
+end
+
 --- The same with the loop around the innermost ones, which then meet again what they share in all its passes.
--- @treturn ?{table,...} nil also where a local would need a place for each pass, or nothing would be moved
+-- @treturn ?{table,...} nil also where they share nothing, a local would need a place for each pass, or nothing would
+-- be moved
 function sinking.sink_around(loop, body)
   local is_deep = false
   for _, node in ipairs(body) do is_deep = is_deep or walk.depth(node) > 1 end
-  local result = is_deep and sink(loop, body, 1)
+  local result = is_deep and has_common(loop, body) and sink(loop, body, 1)
   return result and #crossing(result) == 0 and result or nil
 end
 

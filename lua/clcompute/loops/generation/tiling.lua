@@ -39,6 +39,7 @@ local tiling = {}
 -- and `few`, passes below which tiles are smaller.
 
 local MANY = 1 << 16
+local LINES = 32 -- of each of two arrays in a tile: 16 KB of doubles
 local LANES_TO_WAIT = 16
 
 local function limit(most, least, multiple)
@@ -67,7 +68,11 @@ local CLASSES = {
   loops = function(row)
     return { small = 1, lane = limit(row.block, 1, 1), rows = limit(row.block, 1, 1) }
   end,
-  -- the same, and rows go through them side by side
+  -- no loop within, and none whose elements all lie side by side: what a tile reads and writes stays in the first cache
+  jumps = function(row)
+    return { small = row.vector, lane = limit(LINES, 1, 1), rows = limit(LINES, 1, 1) }
+  end,
+  -- loops within, and rows go through them side by side
   steps = function(row)
     local most = limit(round_up(row.block, lockstep.rows), lockstep.rows, lockstep.rows)
     return { small = lockstep.rows, lane = most, rows = limit(row.block, 1, 1) }
@@ -332,8 +337,9 @@ local function without_lane(band, body, real)
   local steps = not registers and in_steps(band, body, real)
   if steps then return steps end
   local sunk = not registers and sinking.sink_around(last, body) or nil
-  return plan.part("tiles", { class = registers and "rows" or "loops", order = band, lane = sunk and last,
-    body = finish(sunk or body), places = {}, registers = registers })
+  local class = registers and "rows" or #band > 1 and not has_loop(body) and "jumps" or "loops"
+  return plan.part("tiles", { class = class, order = band, lane = sunk and last, body = finish(sunk or body),
+    places = {}, registers = registers })
 end
 
 -- --- one work-item ---------------------------------------------------------------------------

@@ -68,7 +68,7 @@ local PARTS = record.family("part of a plan", {
   },
   -- A nest whose work-items go through blocks of its band.
   tiles = {
-    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "steps", "registers", "rows", "pipelined", '
+    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "jumps", "steps", "registers", "rows", "pipelined", '
       .. '"wide"' },
     { "order", "refs", "tiling", "the loops that are shared out, the innermost last" },
     { "lane", "ref?", "tiling", "the loop that becomes vectors" },
