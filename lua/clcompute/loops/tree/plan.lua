@@ -68,8 +68,8 @@ local PARTS = record.family("part of a plan", {
   },
   -- A nest whose work-items go through blocks of its band.
   tiles = {
-    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "jumps", "steps", "registers", "rows", "pipelined", '
-      .. '"wide"' },
+    { "class", "string", "tiling", '"flat", "sunk", "masked", "loops", "jumps", "steps", "registers", "rows", '
+      .. '"pipelined", "wide"' },
     { "order", "refs", "tiling", "the loops that are shared out, the innermost last" },
     { "lane", "ref?", "tiling", "the loop that becomes vectors" },
     { "body", "refs", "tiling", "with the loops of the lane in it" },
