@@ -90,7 +90,7 @@ describe("rows as lanes", function()
     return ("function(d, a, b, c, n, m) for _ = 1, 2 do %s %s end end end end"):format(one_of(HEADS), body)
   end
 
-  it("have the results of Lua, whatever they read", function()
+  helper.on_cpu("have the results of Lua, whatever they read", function()
     local count, forms = 0, helper.long(1000) or 30
     for _ = 1, forms do
       local dtype = one_of { "long", "double", "float" }
