@@ -32,7 +32,7 @@ local function matrix(n)
 end
 
 local function compiled(text, options)
-  local all = { force = true, target = "gpu" }
+  local all = { force = not (options and options.tiles) or nil, target = "gpu" }
   for key, value in pairs(options or {}) do all[key] = value end
   return assert(loops.compile(text, all))
 end
@@ -103,7 +103,7 @@ describe("a sequential nest goes in wavefronts", function()
   it("however much it reads", function()
     local reads = {}
     for i = 1, 11 do reads[i] = ("local s%d = 0.0%s"):format(i, (" + b[1]"):rep(100)) end
-    local text = "function(a, b, n) for i = 2, n do for j = 2, n do %s; a[i][j] = a[i - 1][j] + a[i][j - 1] end end end"
+    local text = "function(a, b, n) for i = 2, n do for j = 2, i do %s; a[i][j] = a[i - 1][j] + a[i][j - 1] end end end"
     assert.is_table(wavefront_of(text:format(table.concat(reads, "; "))))
   end)
 
@@ -154,5 +154,60 @@ describe("wavefronts compute what Lua does", function()
       local ok, message = pcall(check, text, device, matrix(n), n, math.random(0, 3))
       assert(ok, ("%s: %s"):format(text, message))
     end
+  end)
+end)
+
+describe("the diagonals of two loops", function()
+  local device = helper.device()
+
+  local function has_diagonals(text, options)
+    return compiled(text, options):explain():find("for i + j", 1, true) ~= nil
+  end
+
+  local function nest(body, head)
+    return ("function(a, b, n, m) %s %s end end end"):format(head or "for i = 2, n do for j = 2, m do", body)
+  end
+
+  -- One group, and all groups, share them; or they are launches.
+  local WAYS = { { force = true }, { tiles = { spread = 1 << 30 } }, { tiles = { spread = 1 } } }
+
+  it("are a loop of their own, whose passes groups share", function()
+    for _, body in ipairs {
+      "a[i][j] = 0.5 * a[i - 1][j] + 0.25 * a[i][j - 1]",
+      "if b[i][j] > 0 then a[i][j] = a[i - 1][j - 1] + 1 else a[i][j] = math.max(a[i - 1][j], a[i][j - 1]) end",
+      "local s = a[i - 1][j]; for k = 1, 3 do s = s * 0.5 + b[k][j] end; if j > 3 then a[i][j] = s + a[i][j - 1] end",
+      "a[i][j] = a[i - 1][j] * 0.5 + i - j; b[j][i] = a[i][j - 1] * 0.5 + b[j][i - 1] * 0.5",
+    } do
+      local text = nest(body)
+      assert.is_true(has_diagonals(text), text)
+      for _, size in ipairs { { 1, 5 }, { 2, 2 }, { 2, 9 }, { 9, 2 }, { 24, 13 }, { 11, 24 } } do
+        for _, options in ipairs(WAYS) do
+          options.device = device
+          local f = compiled(text, options)
+          local values = { matrix(24), matrix(24) }
+          local expected = copies.of(values)
+          assert(load("return " .. text))()(expected[1], expected[2], table.unpack(size))
+          local a, b = device:buffer(values[1], "double"), device:buffer(values[2], "double")
+          for _ = 1, 3 do
+            a:write(device:buffer(values[1], "double"))
+            b:write(device:buffer(values[2], "double"))
+            f(a, b, table.unpack(size))
+            assert.same(expected, { a:read(), b:read() }, text)
+          end
+        end
+      end
+    end
+  end)
+
+  it("are wavefronts where bounds differ from row to row, steps are others, or a row is further behind", function()
+    for text, head in pairs {
+      ["a[i][j] = a[i - 1][j] + a[i][j - 1]"] = "for i = 2, n do for j = 2, i do",
+      ["a[i][j] = a[i - 1][j] + 2 * a[i][j - 1]"] = "for i = 2, n do for j = m, 2, -1 do",
+      ["a[i][j] = a[i - 1][j + 1] + a[i][j - 1]"] = "for i = 2, n do for j = 2, m do",
+    } do
+      assert.is_false(has_diagonals(nest(text, head)), text)
+    end
+    assert.is_false(has_diagonals(nest "a[i][j] = a[i - 1][j] + a[i][j - 1]", { target = "cpu" }))
+    assert.is_false(has_diagonals(SEIDEL))
   end)
 end)

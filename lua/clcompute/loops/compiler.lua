@@ -205,6 +205,12 @@ local function distribution(unit, job)
   if job.target.is_wide then interchange(unit, job) end
 end
 
+--- On GPUs: on processors rows overlap.
+local function diagonals(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.diagonals.apply(unit.tree, anew(unit), unit.scop)
+end
+
 local function loop_reductions(unit, job)
   if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
@@ -526,6 +532,7 @@ local PASSES = {
   { "splitting", splitting },
   { "unrolling", unrolling },
   { "distribution", distribution },
+  { "diagonals", diagonals },
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },
   { "recurrences", recurrences },

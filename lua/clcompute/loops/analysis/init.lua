@@ -7,6 +7,7 @@ return {
   bounds = require "clcompute.loops.analysis.bounds", -- when an access leaves its array; what is written whole
   selections = require "clcompute.loops.analysis.selections", -- an `if` that only chooses a value, as one assignment
   dependences = require "clcompute.loops.analysis.dependences", -- which loops are parallel, and why others are not
+  diagonals = require "clcompute.loops.analysis.diagonals", -- loops over those of sequential nests
   distribution = require "clcompute.loops.analysis.distribution", -- nests of their own for statements beside deep loops
   expansion = require "clcompute.loops.analysis.expansion", -- an element of an array for each pass's local
   interchange = require "clcompute.loops.analysis.interchange", -- sequential loops, moved inwards

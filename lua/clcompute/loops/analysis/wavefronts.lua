@@ -57,9 +57,18 @@ local function follower_of(chain, coefficients)
   end
 end
 
---- The wavefronts of a chain, or of as many of its outer loops as have some.
-local function find(scop, chain)
-  if #chain < 2 then return nil end
+local function has_parallel(node)
+  return walk.find({ node }, function(part) return part.kind == "for" and (part.parallel or part.reductions) end) ~= nil
+end
+
+--- The wavefronts of loops nested in each other, or of as many of the outer ones as have some: `loops`; `coefficients`
+-- of their variables, whose sum is the wavefront; `follower`, the place of the loop whose variable follows from those
+-- of the others and the wavefront. nil where there are none, or a loop is parallel as it stands.
+-- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel` and `reductions`
+-- @tparam table node the outermost loop
+function wavefronts.find(scop, node)
+  local chain = chain_of(node)
+  if #chain < 2 or has_parallel(node) then return nil end
   local poly, rows = require "clcompute.poly", accesses_in(scop, chain[1])
   for count = #chain, 2, -1 do
     local loops, steps = table.move(chain, 1, count, 1, {}), {}
@@ -70,18 +79,12 @@ local function find(scop, chain)
   end
 end
 
-local function has_parallel(node)
-  return walk.find({ node }, function(part) return part.kind == "for" and (part.parallel or part.reductions) end) ~= nil
-end
-
---- Adds `wavefront` to the outermost loops of nests that are sequential as they stand: `loops`, nested in each other;
--- `coefficients` of their variables, whose sum is the wavefront; `follower`, the place of the loop whose variable
--- follows from those of the others and the wavefront.
--- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel` and `reductions`
+--- Adds `wavefront` to the outermost loops of such nests.
+-- @tparam table scop as for `find`
 function wavefronts.mark(scop)
   walk.nodes(scop.tree.body, function(node)
     if node.kind ~= "for" or has_parallel(node) then return end
-    node.wavefront = find(scop, chain_of(node))
+    node.wavefront = wavefronts.find(scop, node)
     return node.wavefront == nil
   end)
 end

@@ -172,7 +172,7 @@ local function writes_of(kernel)
 end
 
 -- What is special about tiles, by their class.
-local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers = ", sums in registers",
+local TILES = { flat = "", loops = "", jumps = "", sunk = ", the first innermost", registers = ", sums in registers",
   pipelined = ", whose rows overlap", wide = ", sums in registers", rows = ", sums of rows side by side",
   steps = ", rows side by side", masked = ", passes that end where data say so side by side" }
 
