@@ -276,15 +276,27 @@ helper.describe_each("a function that makes lists", function(device)
   end)
 
   it("says where data decide how long one gets", function()
-    local compiled <close> = assert(loops.compile(function(x)
+    local function refused(source)
+      local compiled, failure = loops.compile(source)
+      assert.is_nil(compiled)
+      return tostring(failure)
+    end
+    local MESSAGE = "how long '%s' gets is not found, as data say how often a loop around its appends goes round: fill "
+      .. "it before, by 'for i = 1, most do t[i] = 0 end', and count"
+    assert.matches(MESSAGE:format "list", refused(function(x)
       local list = {}
       for i = 1, x[1] do
         if x[i] > 0 then list[#list + 1] = i end
       end
       return list
-    end, { device = device }))
-    helper.raises("how long 'list' gets is not found, as data say how often a loop around its appends goes round",
-      compiled, { 1, 0 })
+    end), 1, true)
+    assert.matches(MESSAGE:format "own", refused(function(c, x, n)
+      for i = 1, n do
+        local own = {}
+        for _ = 1, c[i] do own[#own + 1] = x[i] end
+        x[i] = #own
+      end
+    end), 1, true)
   end)
 end)
 

@@ -199,9 +199,23 @@ helper.describe_each("a function that makes tables", function(device)
         x[i] = t[1] == 2 and 1.0 or 0.0
       end
     end
-    local anew <close> = assert(loops.compile(seen, { device = device }))
-    helper.raises("elements of 't', which each pass makes anew, may be read before anything is stored in them", anew,
-      { 2.0, 1.0 }, 2)
+    local anew, failure = loops.compile(seen)
+    assert.is_nil(anew)
+    local UNSET = "elements of 't', which each pass makes anew, may be read before anything is stored in them"
+    assert.matches(UNSET, tostring(failure), 1, true)
+    local function second(x, n)
+      for p = 1, n do
+        local t = {}
+        for i = 1, n do t[#t + 1] = { i, x[i] } end
+        x[p] = n > 0 and t[2][2] or 0.0
+      end
+    end
+    local appended <close> = assert(loops.compile(second, { device = device, force = true }))
+    local given = { 1.5, 2.5 }
+    appended(given, 2)
+    assert.same({ 2.5, 2.5 }, given)
+    helper.raises(UNSET, appended, { 1.5 }, 1)
+    assert.matches("for p", appended:explain(), 1, true)
     local ragged <close> = assert(loops.compile(triangle, { device = device, force = true }))
     assert.same({ { 1.0 }, { 1.0, 2.0 } }, ragged({ 1.0, 2.0 }, 2))
     assert.equal(0, ragged:stats().launches)

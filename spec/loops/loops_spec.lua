@@ -472,6 +472,12 @@ helper.describe_each("loops.compile", function(device)
       assert(loops.compile("function(a, m)\n  for i = 1.0, m do a[1] = i end\nend", { device = device })), { 0.0 }, 4)
   end)
 
+  it("is refused before a call where types let none pass", function()
+    local compiled, failure = loops.compile("function(x, n)\n  for i = 1, n do x[i] = x[i] | 0.5 end\nend")
+    assert.is_nil(compiled)
+    assert.matches("2:33: '|' takes integers, this is a float", tostring(failure), 1, true)
+  end)
+
   it("names the line that takes an array for a number", function()
     local compiled = assert(loops.compile("function(x, n)\n local t = {}\n for i = 1, n do t[i] = x end\n return t end",
       { device = device }))

@@ -97,17 +97,22 @@ local function may_take_memory(unit, job, thrift)
   return not unit.given_up and job.options.heuristics ~= "paper" and (job.target.thrift or 0) <= thrift
 end
 
+--- How large tables get that the function makes.
+local function measure(unit)
+  local vague = analysis.local_tables.measure(unit.tree, unit.scop)
+  if not vague then return end
+  failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found%s: fill it before, by "
+    .. "'for i = 1, most do t[i] = 0 end', and count"):format(vague.name, vague.cursor
+    and ", as data say how often a loop around its appends goes round" or ""))
+end
+
 --- Tables that the function makes. One of which elements are read that nothing was stored in has nil there: such calls
 -- run in Lua. There a table of each pass would have what other passes stored: such a call is refused (runtime/call).
 local function local_tables(unit, job)
   if not unit.tree.scratch then return end
   if may_take_memory(unit, job, 0) then analysis.local_tables.expand(unit.tree, anew(unit)) end
   analyse(unit)
-  local vague = analysis.local_tables.measure(unit.tree, unit.scop)
-  if vague then
-    failure.raise(unit.tree.origin, vague.node, ("how long '%s' gets is not found%s: fill it before, and count")
-      :format(vague.name, vague.cursor and ", as data say how often a loop around its appends goes round" or ""))
-  end
+  measure(unit)
   for i, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop)) do
     unit.gaps[i] = { array = gap.array, holds = analysis.bounds.evaluator(gap.condition),
       is_of_pass = #gap.array.loops > 0,
@@ -574,6 +579,19 @@ function compiler.run(job, last)
     if name == last then return unit end
   end
   return last == nil and unit or error(("no pass '%s'"):format(last), 2)
+end
+
+--- Raises what each call would: kinds that no operator refuses which takes others, and what data decide in any call.
+-- @tparam table job of `compiler.run`, of which all kinds are integers; it needs no `target`
+function compiler.check(job)
+  local unit = compiler.run(job, job.tree.scratch and "scop" or "types")
+  if not job.tree.scratch then return end
+  measure(unit)
+  for _, gap in ipairs(analysis.local_tables.gaps(unit.tree, unit.scop, true)) do
+    if gap.condition == "true" then
+      failure.raise(unit.tree.origin, gap.array.node, analysis.local_tables.UNSET:format(gap.array.name))
+    end
+  end
 end
 
 return compiler

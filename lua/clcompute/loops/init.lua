@@ -122,6 +122,8 @@ local function new_state(parsed, from, checked, is_cautious)
     return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target,
       is_flat = is_flat }
   end
+  compiler.check { tree = tree, variables = variables, options = checked,
+    taken = { kinds = explain.kinds(state, {}, "int"), twins = {} } }
   return state
 end
 

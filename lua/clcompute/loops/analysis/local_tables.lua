@@ -16,6 +16,9 @@ local local_tables = {}
 local BUDGET = 1000000 -- of operations of isl for a question
 local MOST_DIMENSIONS = 4 -- of a buffer
 
+local_tables.UNSET = "elements of '%s', which each pass makes anew, may be read before anything is stored in them: "
+  .. "fill it first, as by 'for k = 1, most do t[k] = 0 end', or make it before the loop"
+
 local function made(tree)
   local list = {}
   for _, array in ipairs(tree.scratch or {}) do
@@ -281,14 +284,25 @@ local function inside(access)
   return formulas
 end
 
+--- An access of a table whose elements of each pass of the loops around it are others.
+local function in_passes(access, loops)
+  local subscripts = {}
+  for d, loop in ipairs(loops) do subscripts[d] = loop.variable.id end
+  table.move(access.subscripts, 1, #access.subscripts, #loops + 1, subscripts)
+  return setmetatable({ subscripts = subscripts }, { __index = access })
+end
+
 --- The condition under which an element may be read or returned that nothing was stored in, as `clcompute.poly` has it.
-local function uncovered(scop, array)
-  local rows, texts, outer, own = {}, {}, #array.loops, {}
-  for _, access in ipairs(scops.accesses_in(scop, array.loops[outer])) do
+-- @tparam table scop
+-- @tparam table array
+-- @tparam {table,...} loops around the table whose variables the condition may speak of: all, or none
+local function uncovered(scop, array, loops)
+  local rows, texts, outer, own = {}, {}, #loops, {}
+  for _, access in ipairs(scops.accesses_in(scop, array.loops[#array.loops])) do
     if access.variable == array then own[#own + 1] = access end
   end
   for _, access in ipairs(scops.sure(own, array.is_returned)) do
-    local map = isl_text.access(scop, access, outer, inside(access))
+    local map = isl_text.access(scop, outer > 0 and access or in_passes(access, array.loops), outer, inside(access))
     texts[#texts + 1] = map
     rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
   end
@@ -296,7 +310,7 @@ local function uncovered(scop, array)
   local extent = array.is_returned and isl_text.extent(scop, array) or nil -- Lua's would have no such elements
   texts[#texts + 1] = extent
   return require "clcompute.poly".uncovered { accesses = rows, extent = extent, budget = BUDGET,
-    context = isl_text.context(scop, table.concat(texts, " "), array.loops) }
+    context = isl_text.context(scop, table.concat(texts, " "), loops) }
 end
 
 --- Whether a condition speaks of a call's numbers alone.
@@ -307,19 +321,26 @@ local function is_of_call(condition, loops)
   return type(condition) == "string"
 end
 
+--- The same, over a call's numbers: where it speaks of passes, that there is such a pass, which takes longer to find.
+local function uncovered_in_call(scop, array)
+  local condition = uncovered(scop, array, array.loops)
+  if not condition or is_of_call(condition, array.loops) then return condition end
+  return uncovered(scop, array, {})
+end
+
 --- The tables of which elements may be read, or returned, that nothing was stored in.
 -- @tparam table tree
 -- @tparam table scop
+-- @tparam ?boolean is_of_pass whether only tables count that passes make anew
 -- @treturn {table,...} `{ array=, condition= }`: under which condition, an expression of Lua over a call's numbers;
 -- "true" where nothing is known
-function local_tables.gaps(tree, scop)
+function local_tables.gaps(tree, scop, is_of_pass)
   local list = {}
   for _, array in ipairs(made(tree)) do
+    local is_left = is_of_pass and #array.loops == 0
     local condition = array.has_doubtful_rows and "true"
-      or not array.cursor and uncovered(scop, array) -- up to its cursor one is full
-    if condition ~= false then
-      list[#list + 1] = { array = array, condition = is_of_call(condition, array.loops) and condition or "true" }
-    end
+      or not array.cursor and not is_left and uncovered_in_call(scop, array) -- up to its cursor one is full
+    if not is_left and condition ~= false then list[#list + 1] = { array = array, condition = condition or "true" } end
   end
   return list
 end

@@ -15,7 +15,8 @@ local profitability = require("clcompute.loops.runtime").profitability
 local static_copies = require "clcompute.loops.explain.static_copies"
 local walk = require("clcompute.loops.tree").walk
 
-local explain = { inexact = arithmetic.inexact, shared_out = arithmetic.shared_out, presume = presumption.of }
+local explain = { inexact = arithmetic.inexact, shared_out = arithmetic.shared_out, presume = presumption.of,
+  kinds = presumption.kinds }
 
 local function add(lines, text, ...)
   lines[#lines + 1] = text:format(...)

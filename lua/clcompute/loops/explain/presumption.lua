@@ -27,7 +27,11 @@ local function number_kind(row, word)
 end
 
 --- The kinds of all arguments; of those that are not given, as for elements of a type.
-local function kinds_of(state, given, element)
+-- @tparam table state of `clcompute.loops`
+-- @tparam table given of `presumption.of`
+-- @string element "float" or "int"
+-- @treturn table by variable
+function presumption.kinds(state, given, element)
   local kinds = {}
   for _, row in ipairs(state.rows) do
     local word = given[row.name]
@@ -52,7 +56,7 @@ local function target_of(state)
 end
 
 local function presume(state, given, element)
-  local taken = { kinds = kinds_of(state, given, element), twins = {} }
+  local taken = { kinds = presumption.kinds(state, given, element), twins = {} }
   return { kinds = taken.kinds, spec = state.specialise(taken, target_of(state)) }
 end
 

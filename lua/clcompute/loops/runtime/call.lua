@@ -2,6 +2,7 @@
 
 --- One call of a compiled function: from its values to the copies, launches and loops.
 
+local UNSET = require("clcompute.loops.analysis").local_tables.UNSET
 local arguments = require "clcompute.loops.runtime.arguments"
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.analysis").bounds
@@ -398,8 +399,7 @@ end
 local function check_gaps(spec, numbers)
   for _, gap in ipairs(spec.gaps) do
     if gap.is_of_pass and gap.holds(numbers) then
-      error(("elements of '%s', which each pass makes anew, may be read before anything is stored in them: make it "
-        .. "before the loop"):format(gap.array.name), 0)
+      error(UNSET:format(gap.array.name), 0)
     end
   end
 end
