@@ -275,7 +275,9 @@ local ERRORS = {
   { "function(a) local function f(x, k) if x > 2 then k = k or 2 end return x end a[1] = §f(1) end", LEFT_OUT },
   { "function(a) local function f(x, k) x = x + #k return x end a[1] = §f(1, nil) end", LEFT_OUT },
   { "function(a) local function f(x, k) return x + k[1] end a[1] = §f(1) end", LEFT_OUT },
-  { "function(a) local t = { 1 } a[1] = t[1] == §nil and 1 or 2 end", NO_NIL },
+  { "function(a) local t = { 1 } t[a[1]] = 2 a[1] = §t[1] == nil and 1 or 2 end",
+    "whether there is an element of 't' is known in and behind a loop that fills all of it, "
+    .. "'for i = 1, n do t[i] = e end': fill it first, or store a number such as math.huge or -1 for nil" },
   { "function(a) local s if s == §nil then s = 1 end a[1] = s end", NO_NIL },
   { "function(a) local function f(x) return x end a[1] = §f(1, 2) end", "'f' takes 1 argument here, got 2" },
   { "function(a) local function f(x) return x < 1 and 1 or f(x - 1) end a[1] = §f(3) end",

@@ -142,6 +142,118 @@ helper.describe_each("an element that may be missing", function(device)
   end)
 end)
 
+-- Functions of a vector and a number that ask for elements of a table which they make.
+local MADE = {
+  behind = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = x[i] * 2 end
+    for i = 1, n do x[i] = (t[i - 1] or 0.25) + (t[i + 1] or 0.5) end
+  end,
+  appended = function(x, n)
+    local t = {}
+    for i = 2, n do t[#t + 1] = x[i] * 2 end
+    for i = 1, n do x[i] = (t[i - 1] or 0.25) + (t[i + 1] or 0.5) end
+  end,
+  braces = function(x, n)
+    local w = { 0.25, 0.5 }
+    for i = 1, n do x[i] = x[i] * (w[i] or 2) end
+  end,
+  rows = function(x, n)
+    local g = {}
+    for i = 1, n do g[i] = { x[i], 2 * x[i] } end
+    for i = 1, n do x[i] = g[i + 1] and g[i + 1][2] or 0.5 end
+  end,
+  booleans = function(x, n)
+    local t, count = {}, 0
+    for i = 1, n do t[i] = x[i] > 0 end
+    for i = -1, n + 2 do
+      if t[i] then count = count + 1 end
+      if t[i] == nil then count = count + 10 end
+    end
+    return count
+  end,
+  of_each_pass = function(x, n)
+    for p = 1, n do
+      local t = {}
+      for i = 1, p do t[i] = (t[i - 1] or 0) + i end
+      x[p] = x[p] + (t[3] or 0.5)
+    end
+  end,
+  updated = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = x[i] end
+    for i = 1, n do t[i] = t[i] + (t[i + 1] or 9) + (t[i - 1] or 7) end
+    return t
+  end,
+  within = function(x, n)
+    local t = {}
+    for i = 1, n do
+      local before = t[i - 1] or 0.0
+      t[i] = before + x[i]
+      x[i] = t[i] + (t[i - 2] or 1) + (t[i + 1] or 7)
+    end
+    return t
+  end,
+  flags_within = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = x[i] > 0 and not t[i - 1] end
+    return t
+  end,
+  zero_too = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = (t[i - 1] or 0) + x[i] end
+    t[0] = 5.0
+    for i = 1, n do x[i] = t[i - 1] or 3 end
+  end,
+  longer = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = x[i] end
+    for i = 1, n do x[i] = t[i + 1] or 3 end
+    t[n + 1] = 5.0
+    for i = 1, n do x[i] = x[i] + (t[i + 1] or 3) end
+  end,
+  with_holes = function(x, n)
+    local t, sum = {}, 0.0
+    for i = 1, n do
+      local before = t[i - 1] or 0
+      if x[i] > 0 then t[i] = before + x[i] end
+    end
+    for i = 1, n do sum = sum + (t[i] or 100) end
+    return sum
+  end,
+  in_both_ways = function(x, n)
+    local t = {}
+    for i = 1, n do
+      if x[i] > 0 then t[i] = (t[i - 1] or 1) + x[i] else t[i] = t[i - 1] or 2 end
+    end
+    return t
+  end,
+  told_by_data = function(x, n)
+    local t = {}
+    for i = 1, n do t[i] = x[i] end
+    t[1] = 1.0
+    for i = 1, n do x[i] = t[math.floor(x[i])] and 2.0 or 0.25 end
+  end,
+}
+local PARALLEL = { behind = true, appended = true, braces = true, rows = true, booleans = true }
+
+helper.describe_each("an element of a table that the function makes", function(device)
+  for name, f in pairs(MADE) do
+    it("may be missing: " .. name, function()
+      for _, force in ipairs { true, false } do
+        local compiled <close> = assert(loops.compile(f, { device = device, force = force }))
+        for n = 0, 5 do
+          local expected = { 3.5, -1.25, 2.0, 4.75, 0.5 }
+          local got = copies.of(expected)
+          assert.same({ f(expected, n) }, { compiled(got, n) })
+          assert.same(expected, got)
+        end
+        if PARALLEL[name] and force then assert.is_true(compiled:stats().launches > 0) end
+      end
+    end)
+  end
+end)
+
 describe("a table that is asked for missing elements", function()
   local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = x[i - 1] or 0.5 end end",
     { device = helper.device(), force = true }))

@@ -312,7 +312,8 @@ local function bounds(unit)
   end
   for _, check in ipairs(checks or {}) do
     local is_inner = leaves_row(check, unit.tree)
-    table.insert(is_inner and inner or check.certain and certain or uncertain, check)
+    local is_certain = check.certain and not check.access.node.may_miss -- its gap says that the call runs in Lua
+    table.insert(is_inner and inner or is_certain and certain or uncertain, check)
     if not check.certain and may_grow(check) then check.access.node.is_stored = true end -- Lua looks at it then
   end
   unit.leaves_rows = leaving_rows(unit, inner)
@@ -414,10 +415,15 @@ end
 -- --- texts ----------------------------------------------------------------------------------
 
 local function parameters(unit)
-  for _, kernel in ipairs(unit.plan.kernels) do
-    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel)
+  local function add(part)
+    part.parameters = generation.kernel_text.parameters(part)
+    for _, row in ipairs(part.parameters) do unit.has_faults = unit.has_faults or row.kind == "faults" end
   end
-  for _, round in ipairs(unit.plan.rounds) do round.parameters = generation.kernel_text.parameters(round) end
+  for _, kernel in ipairs(unit.plan.kernels) do
+    kernel.depth = walk.depth(kernel.node)
+    add(kernel)
+  end
+  for _, round in ipairs(unit.plan.rounds) do add(round) end
 end
 
 local function indices(unit, job)
@@ -550,7 +556,7 @@ local PASSES = {
   { "tiling", tiling },
   { "jamming", jamming },
   { "round_kernels", round_kernels },
-  { "parameters", parameters },
+  { "parameters", parameters }, -- has_faults: whether a kernel notes what fails in it
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
   { "arguments", arguments }, -- names, positions; arrays; own_sizes: of a call's own, of rows; deciding; has_twins

@@ -275,9 +275,11 @@ end
 
 -- --- what is read ------------------------------------------------------------------------------
 
---- That subscripts which are looked at as they are used are within a table.
+--- That subscripts which are looked at as they are used are within a table. Where a condition asks whether a number is
+-- there, they are not looked at.
 local function inside(access)
   local formulas = {}
+  if access.node.may_miss == "condition" and not access.variable.is_flags then return formulas end
   for d in pairs(access.node.checked or {}) do
     formulas[#formulas + 1] = ("0 <= %s < %s"):format(access.subscripts[d], ast.size(access.variable, d))
   end

@@ -12,6 +12,7 @@ local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local list_proofs = require "clcompute.loops.front.list_proofs"
 local lua_text = require("clcompute.loops.tree").lua_text
+local made_extents = require "clcompute.loops.front.made_extents"
 local restrictions = require "clcompute.loops.front.restrictions"
 local walk = require("clcompute.loops.tree").walk
 
@@ -272,9 +273,6 @@ function appending.note(self, array, subscripts, parsed)
   local first = subscripts[1]
   if #subscripts > 1 and array.rank == #subscripts then self.element_stores[array] = true end
   if array.appended then need_cursor(self, array, parsed) end
-  if array.is_counted and not array.filled and not (first.value and first.value <= array.item_count) then
-    self:fail(parsed, list_proofs.LONGER, array.name)
-  end
   local notes = self.stores[array] or {}
   local variable = #subscripts == 1 and first.kind == "name" and first.variable or nil
   local counter = variable and variable.role == "local" and variable.assigned and variable or nil
@@ -283,7 +281,12 @@ function appending.note(self, array, subscripts, parsed)
   self.stores[array] = notes
   local loop = first.kind == "name" and first.variable.loop
   local is_filling = loop and not array.filled and is_in_each_pass(self, array) and loop == self.loops[#self.loops]
-  if is_filling and loop.from.value == 1 then array.filled = loop end
+    and loop.from.value == 1
+  made_extents.note(self, array, first, is_filling)
+  if array.is_counted and not array.filled and not (first.value and first.value <= array.item_count) then
+    self:fail(parsed, list_proofs.LONGER, array.name)
+  end
+  if is_filling then array.filled = loop end
 end
 
 -- --- lengths -----------------------------------------------------------------------------------
@@ -314,6 +317,15 @@ local function cursor_of(self, array)
 end
 
 local UNKNOWN = "the length of '%s', which is made here, is another one at each place: use the number that it gets"
+
+--- How far a table goes at this place, as an expression; nil where that is not known.
+-- @tparam table self
+-- @tparam table array that the function makes
+-- @tparam table parsed
+-- @treturn ?table resolved
+function appending.extent(self, array, parsed)
+  return made_extents.at(self, array, parsed, passes_of)
+end
 
 --- What `#t` stands for.
 -- @tparam table self
@@ -360,6 +372,7 @@ function appending.settle(self)
   local needless = {}
   for _, array in ipairs(self.made) do
     check_rows(self, array)
+    made_extents.settle(self, array)
     local appended = array.appended
     if appended and walk.breaks_out(appended.loop.body) then need_cursor(self, array, appended.at) end
     if array.length then table.insert(array.cursor and self.captures or needless, array.length) end

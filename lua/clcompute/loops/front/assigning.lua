@@ -143,7 +143,10 @@ function assigning.one(self, parsed, into)
   local first = #into + 1
   local stored = presence.stored(self, parsed.target, parsed.value)
   if stored ~= parsed.value then target.has_default = true end
+  local around = self.filling
+  self.filling = target.array
   local value = evaluating.value(self, stored, into)
+  self.filling = around
   keep_place(self, target, into, first, parsed)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end

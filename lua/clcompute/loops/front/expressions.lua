@@ -106,12 +106,20 @@ end
 
 local optional
 
+--- An element that is read as it is written, although it may be missing: in Lua a table that the function makes has nil
+-- there. `how`: whether what follows is a "default", or a "condition" asks for it.
+local function read(self, parsed, how)
+  local node = expressions.resolve(self, parsed)
+  if node.kind == "index" and node.array.is_made then node.may_miss = how end
+  return node
+end
+
 --- The resolved expression of a condition, of which only counts whether it holds: an element does where it is there.
 function expressions.condition(self, parsed)
   return self:deeper(parsed, function()
     if IS_JOINED[parsed.op] then return joined(self, parsed, expressions.condition, expressions.condition) end
     if missing.is_nil(self, parsed) then return self:node("boolean", parsed, { value = false }) end
-    return presence.condition(self, parsed) or expressions.resolve(self, parsed)
+    return presence.truth(self, parsed) or read(self, parsed, "condition")
   end)
 end
 
@@ -131,7 +139,7 @@ function optional(self, parsed)
     if parsed.op == "and" then
       return joined(self, parsed, expressions.condition, asks(parsed.left) and optional or expressions.resolve)
     end
-    return presence.value(self, parsed) or expressions.resolve(self, parsed)
+    return presence.value(self, parsed) or read(self, parsed, "default")
   end)
 end
 
@@ -142,11 +150,17 @@ function KINDS.unary(self, parsed)
   return self:node("unary", parsed, { op = parsed.op, operand = f(self, parsed.operand) })
 end
 
+local UNKNOWN = "whether there is an element of '%s' is known in and behind a loop that fills all of it, "
+  .. "'for i = 1, n do t[i] = e end': fill it first, or store a number such as math.huge or -1 for nil"
+
 --- Whether an element is there, or is not: `x[i] ~= nil`, `x[i] == nil`; nil for other expressions.
 local function compared_with_nil(self, parsed)
   local left, right = parsed.left, parsed.right
   if not EQUALITIES[parsed.op] or left.kind ~= "nil" and right.kind ~= "nil" then return nil end
-  local is_there = presence.condition(self, left.kind == "nil" and right or left)
+  local element = left.kind == "nil" and right or left
+  local is_there = presence.condition(self, element)
+  local array = not is_there and element.kind == "index" and indexing.array_of(self, element)
+  if array and array.is_made then self:fail(element, UNKNOWN, array.name) end
   if not is_there or parsed.op == "~=" then return is_there end
   return self:node("unary", parsed, { op = "not", operand = is_there })
 end

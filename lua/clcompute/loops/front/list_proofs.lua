@@ -41,7 +41,7 @@ local function is_from_first(forms, added)
 end
 
 --- Whether a subscript is within a table in each pass of a loop between 1 and its length.
-local function is_within(array, subscript)
+function list_proofs.is_within(array, subscript)
   local form = affine.of(subscript)
   local term = form and #form.terms == 1 and form.terms[1]
   local loop = term and term.coefficient == 1 and term.variable and term.variable.loop
@@ -156,7 +156,7 @@ local function check_cursor(tree, array, targets, elements, fail)
     local is_longer = is_target[element] and column and not (column.value and column.value <= array.row_length)
     if is_longer then fail(element, ROWS) end
     local is_there = is_own and (is_last(array, element) or is_target[element] and is_item(array, element))
-    if not element.is_end and not is_there and not is_within(array, element.subscripts[1]) then
+    if not element.is_end and not is_there and not list_proofs.is_within(array, element.subscripts[1]) then
       fail(element, ELEMENTS)
     end
   end
@@ -173,7 +173,7 @@ function list_proofs.check(tree, array, targets, elements)
   local loop = array.is_counted and (array.filled or array.appended and array.appended.loop)
   if loop and not is_steady(loop.to) then fail(array.node, LATER) end
   for _, target in ipairs(array.is_counted and array.filled and targets or {}) do
-    if not is_within(array, target.subscripts[1]) then fail(target, list_proofs.LONGER) end
+    if not list_proofs.is_within(array, target.subscripts[1]) then fail(target, list_proofs.LONGER) end
   end
 end
 

@@ -174,7 +174,8 @@ end
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam table wanted what is known of declarations, by the offsets of their names: `cursors`, tables that get one,
--- `locals`, parameters that are assigned; and `counts`, of functions
+-- `locals`, parameters that are assigned, `plain`, tables whose elements are read as they are written; and `counts`, of
+-- functions
 -- @treturn table also `made`, the tables that it makes, `branches_at`, in how many branches each is made, `stores`,
 -- what is known of where each is stored, `rows`, where each of their rows is made, `element_stores`, those with stores
 -- of elements of rows, `given`, where lengths are returned, `born`, which number variables have,
@@ -182,8 +183,8 @@ end
 -- function being one, `count` of variables, `branches` around, `exchanges`: loops before in which arrays change places;
 -- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
 -- evaluated, nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is
--- all of a value, `block` the statements of which one is resolved, `behind` where those behind it begin in them, `ends`
--- whether nothing follows them
+-- all of a value, `filling` the array that gets it, `block` the statements of which one is resolved, `behind` where
+-- those behind it begin in them, `ends` whether nothing follows them
 function names.new(parsed, wanted)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), wanted = wanted, count = 0,
     scope = names.scope(), loops = {}, captured = {}, captures = {}, made = {}, branches = 0, branches_at = {},

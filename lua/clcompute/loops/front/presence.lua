@@ -3,9 +3,11 @@
 --- Elements that may be missing, as Lua has nil beyond the ends of a table: `x[i + 1] or 0` is
 -- `1 <= i + 1 and i + 1 <= #x and x[i + 1] or 0` of an array that the function is given, `if x[i] then` the comparisons
 -- alone. A table that the function makes may have elements within its length without a value, so its elements are read
--- as they are written. `x[k] = (x[k] or 0) + 1` is `x[k] = x[k] + 1`: where there is no element none can be stored.
+-- as they are written, unless a loop fills it from 1 on (`made_extents`). `x[k] = (x[k] or 0) + 1` is
+-- `x[k] = x[k] + 1`: where there is no element none can be stored.
 
 local affine = require("clcompute.loops.tree").affine
+local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local evaluating = require "clcompute.loops.front.evaluating"
 local indexing = require "clcompute.loops.front.indexing"
@@ -15,13 +17,18 @@ local presence = {}
 
 local IS_ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
 
---- Whether an expression is an element of an array of which the ends are known.
+--- The array of an element whose ends are known, and of one that the function makes, how far that goes; nil for other
+-- expressions.
 -- @tparam table self of `clcompute.loops.front.names`
 -- @tparam table parsed
--- @treturn boolean
-local function is_asked(self, parsed)
-  if parsed.kind ~= "index" or self.base ~= 1 then return false end
-  return not indexing.array_of(self, parsed).is_made
+-- @treturn ?table
+-- @treturn ?table resolved
+local function asked(self, parsed)
+  if parsed.kind ~= "index" or self.base ~= 1 then return nil end
+  local array, row = indexing.array_of(self, parsed)
+  if not array.is_made then return array end
+  local last = #row + #parsed.subscripts == 1 and appending.extent(self, array, parsed)
+  if last then return array, last end
 end
 
 --- The last subscript once more. Where nothing can be put before, the text is resolved anew.
@@ -34,8 +41,9 @@ local function binary(self, parsed, op, left, right)
   return self:node("binary", parsed, { op = op, left = left, right = right })
 end
 
---- The array of an element, its subscripts, and the condition that it is there.
-local function looked_up(self, parsed)
+--- The array of an element, its subscripts, and the condition that it is there; `extent`: of a table that the function
+-- makes, how far it goes.
+local function looked_up(self, parsed, extent)
   local array, subscripts = indexing.row_at(self, parsed)
   local d, kept = #subscripts, nil
   if not affine.of(subscripts[d]) and self.before then
@@ -48,7 +56,7 @@ local function looked_up(self, parsed)
   array.asked = array.asked or {}
   array.asked[d] = true
   local is_above = binary(self, parsed, "<=", self:node("number", parsed, { value = 1 }), last())
-  local is_below = binary(self, parsed, "<=", last(), indexing.extent(self, array, parsed, d))
+  local is_below = binary(self, parsed, "<=", last(), extent or indexing.extent(self, array, parsed, d))
   return array, subscripts, binary(self, parsed, "and", is_above, is_below)
 end
 
@@ -58,18 +66,31 @@ local function element(self, array, subscripts, parsed)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
---- The condition that an element is there, or a row of a matrix; nil for other expressions. Of an element in a row its
--- row has to be there, which reading it sees to.
+--- The condition that an element is there, or a row of a matrix, whatever it is; nil for other expressions. Of an
+-- element in a row its row has to be there, which reading it sees to.
 -- @tparam table self
 -- @tparam table parsed
 -- @treturn ?table
 function presence.condition(self, parsed)
-  if not is_asked(self, parsed) then return nil end
-  local array, subscripts, is_there = looked_up(self, parsed)
+  local is_known, extent = asked(self, parsed)
+  if not is_known then return nil end
+  local array, subscripts, is_there = looked_up(self, parsed, extent)
   if #subscripts == 1 then return is_there end
   local zero, holds = self:node("number", parsed, { value = 0 }), self:node("boolean", parsed, { value = true })
   local is_read = binary(self, parsed, "<", element(self, array, subscripts, parsed), zero)
   return binary(self, parsed, "and", is_there, binary(self, parsed, "or", is_read, holds))
+end
+
+--- What counts of an element in a condition: whether it is there, and of a table that the function makes, whether it is
+-- true; nil for other expressions.
+-- @tparam table self
+-- @tparam table parsed
+-- @treturn ?table
+function presence.truth(self, parsed)
+  if parsed.kind ~= "index" then return nil end
+  local array, row = indexing.array_of(self, parsed)
+  local is_row = #row + #parsed.subscripts < (array.rank or array.is_made and #array.rows > 0 and 2 or 1)
+  return (array.is_made and not is_row and presence.value or presence.condition)(self, parsed)
 end
 
 --- An element, or false where there is none; nil for other expressions.
@@ -77,8 +98,9 @@ end
 -- @tparam table parsed
 -- @treturn ?table
 function presence.value(self, parsed)
-  if not is_asked(self, parsed) then return nil end
-  local array, subscripts, is_there = looked_up(self, parsed)
+  local is_known, extent = asked(self, parsed)
+  if not is_known then return nil end
+  local array, subscripts, is_there = looked_up(self, parsed, extent)
   return binary(self, parsed, "and", is_there, element(self, array, subscripts, parsed))
 end
 
@@ -117,7 +139,8 @@ end
 -- @tparam table value parsed
 -- @treturn table parsed
 function presence.stored(self, target, value)
-  return value.op ~= "or" and is_asked(self, target) and operand_of(value, target) or value
+  if value.op == "or" or target.kind ~= "index" or self.base ~= 1 then return value end
+  return indexing.array_of(self, target).is_made and value or operand_of(value, target)
 end
 
 return presence

@@ -96,7 +96,7 @@ end
 -- @tparam ?boolean is_cautious of `clcompute.loops.front.irregular`
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
 function resolve.run(parsed, base, is_cautious)
-  local wanted = { cursors = {}, locals = {}, counts = {} }
+  local wanted = { cursors = {}, locals = {}, counts = {}, plain = {} }
   while true do
     local ok, result = pcall(resolve_once, parsed, base or 1, wanted, is_cautious)
     if ok then return result end

@@ -243,7 +243,7 @@ local function build(spec, device, name, is_small)
       or program:kernel(nest.name)
     built.ranges[i] = require "clcompute".range { global = nest.group, group = nest.group }
   end
-  if #spec.sites > 0 then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end
+  if spec.has_faults then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end
   built.rounds = {}
   for i, round in ipairs(spec.plan.rounds) do built.rounds[i] = launchers.rounds(round, program, device, spec.row) end
   return built
