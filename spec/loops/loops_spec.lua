@@ -472,6 +472,13 @@ helper.describe_each("loops.compile", function(device)
       assert(loops.compile("function(a, m)\n  for i = 1.0, m do a[1] = i end\nend", { device = device })), { 0.0 }, 4)
   end)
 
+  it("goes over an array whose name is that of one of the loop's own", function()
+    check(assert(load [[return function(x, y)
+      for x, v in ipairs(x) do y[x] = v * x end
+      for i, x in ipairs(x) do y[i] = y[i] + x end
+    end]])(), device, { { 1.5, 2.5, 3.5 }, { 0.0, 0.0, 0.0 } })
+  end)
+
   it("is refused before a call where types let none pass", function()
     local compiled, failure = loops.compile("function(x, n)\n  for i = 1, n do x[i] = x[i] | 0.5 end\nend")
     assert.is_nil(compiled)

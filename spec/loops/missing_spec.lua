@@ -254,6 +254,28 @@ helper.describe_each("an element of a table that the function makes", function(d
   end
 end)
 
+helper.describe_each("math.tointeger of a number that may be none of Lua's integers", function(device)
+  local FLOATS = { 2.0, 2.5, -0.0, math.huge, 0 / 0, -1e300, 0x1p63, -0x1p63, 1e15 }
+  local INTEGERS = { 1, 2, math.maxinteger, math.mininteger }
+
+  for _, value in ipairs { "math.tointeger(v[i]) or 5", "(math.tointeger(v[i] * 2 + i) or -1) + i",
+    "i > 3 and (math.tointeger(v[i] / 2) or 7) or 9", "math.tointeger(v[i]) and 1 or 2",
+    "not math.tointeger(v[i]) and 1 or 2", "math.tointeger(v[i]) == nil and 1 or 2",
+    "math.tointeger(v[i]) ~= nil and i or 0" } do
+    it("has a default: " .. value, function()
+      local in_lua = assert(load(("return function(v, y) for i = 1, #v do y[i] = %s end end"):format(value)))()
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, force = true }))
+      for _, given in ipairs { FLOATS, INTEGERS } do
+        local expected, got = vector(#given, function() return 0 end), vector(#given, function() return 0 end)
+        in_lua(given, expected)
+        compiled(given, got)
+        assert.same(expected, got)
+      end
+      assert.equal(2, compiled:stats().launches)
+    end)
+  end
+end)
+
 describe("a table that is asked for missing elements", function()
   local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = x[i - 1] or 0.5 end end",
     { device = helper.device(), force = true }))

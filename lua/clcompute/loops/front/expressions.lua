@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
 --- Expressions, with variables in place of names. Of `and`, `or`, `not` and comparisons with nil this says what they
--- come to where an element, or what a call leaves out, may be nil (`presence`, `missing`): there is no nil in a kernel.
+-- come to where an element, what a call leaves out, or `math.tointeger` may be nil (`presence`, `missing`, `integral`):
+-- there is no nil in a kernel.
 
 local calling = require "clcompute.loops.front.calling"
 local indexing = require "clcompute.loops.front.indexing"
+local integral = require "clcompute.loops.front.integral"
 local missing = require "clcompute.loops.front.missing"
 local presence = require "clcompute.loops.front.presence"
 local restrictions = require "clcompute.loops.front.restrictions"
@@ -119,7 +121,7 @@ function expressions.condition(self, parsed)
   return self:deeper(parsed, function()
     if IS_JOINED[parsed.op] then return joined(self, parsed, expressions.condition, expressions.condition) end
     if missing.is_nil(self, parsed) then return self:node("boolean", parsed, { value = false }) end
-    return presence.truth(self, parsed) or read(self, parsed, "condition")
+    return presence.truth(self, parsed) or integral.condition(self, parsed) or read(self, parsed, "condition")
   end)
 end
 
@@ -139,7 +141,7 @@ function optional(self, parsed)
     if parsed.op == "and" then
       return joined(self, parsed, expressions.condition, asks(parsed.left) and optional or expressions.resolve)
     end
-    return presence.value(self, parsed) or read(self, parsed, "default")
+    return presence.value(self, parsed) or integral.value(self, parsed) or read(self, parsed, "default")
   end)
 end
 
@@ -158,7 +160,7 @@ local function compared_with_nil(self, parsed)
   local left, right = parsed.left, parsed.right
   if not EQUALITIES[parsed.op] or left.kind ~= "nil" and right.kind ~= "nil" then return nil end
   local element = left.kind == "nil" and right or left
-  local is_there = presence.condition(self, element)
+  local is_there = presence.condition(self, element) or integral.condition(self, element)
   local array = not is_there and element.kind == "index" and indexing.array_of(self, element)
   if array and array.is_made then self:fail(element, UNKNOWN, array.name) end
   if not is_there or parsed.op == "~=" then return is_there end

@@ -160,21 +160,29 @@ function KINDS.forever(self, parsed, into)
   end)
 end
 
---- `for i, v in ipairs(x)` as `for i = 1, #x do local v = x[i]`.
+local HIDDEN = "(for array)" -- a name that no text has
+
+--- `for i, v in ipairs(x)` as `for i = 1, #x do local v = x[i]`. The names of the loop may be that of the array.
 function KINDS.each(self, parsed, into)
   local at, array = parsed.call, parsed.call.arguments[1]
   if self:denote(parsed.call.callee).tag ~= "ipairs" then
     self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and '%s' is not Lua's 'ipairs': write "
       .. "'ipairs(x)'", parsed.call.callee.name)
   end
+  local around, name = self:enter(), array.name
+  if name == parsed.name.text then
+    self:bind(HIDDEN, self:denote(array))
+    name = HIDDEN
+  end
   local body = { ast.parsed("do", { body = parsed.body }, parsed) }
   if parsed.value then
     local index = ast.parsed("name", { name = parsed.name.text }, at)
     table.insert(body, 1, ast.parsed("local", { names = { parsed.value }, values = {
-      ast.parsed("index", { name = array.name, subscripts = { index } }, at) } }, parsed))
+      ast.parsed("index", { name = name, subscripts = { index } }, at) } }, parsed))
   end
   KINDS["for"](self, ast.parsed("for", { name = parsed.name, from = ast.parsed("number", { value = 1 }, at),
     to = ast.parsed("length", { operand = array }, at), step = 1, body = body }, parsed), into)
+  self:leave(around)
 end
 
 return statements
