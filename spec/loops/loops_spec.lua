@@ -937,7 +937,7 @@ helper.describe_each("loops.compile", function(device)
     for text, values in pairs {
       ["argument #1 'A': buffer or table expected, got number"] = { 1, a, a, 2 },
       ["argument #2 'B': the function uses 2 subscripts, the buffer has 1 dimension"] = { a, a:reshape(4), a, 2 },
-      ["argument #4 'n': number expected, got nil (defaults are for arguments of local functions)"] = { a, a, a },
+      ["argument #4 'n': number expected, got nil (or let the function begin with 'n = n or 0')"] = { a, a, a },
       ["argument #1 'A': a buffer of half is not taken: b:astype \"float\" is a copy"] =
         { device:zeros("half", 2, 2), a, a, 2 },
       ["argument #4 'n': it is used in bounds or subscripts, so an integer is expected, got 1.5"] = { a, a, a, 1.5 },

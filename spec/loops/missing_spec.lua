@@ -59,6 +59,40 @@ describe("an argument that a call leaves out", function()
   end)
 end)
 
+describe("an argument of the compiled function that a call leaves out", function()
+  local device = helper.device()
+  local X = { 3.5, -1.25, 2.0, 4.75, 0.5 }
+
+  for _, text in ipairs { "n = n or #x for i = 1, n do x[i] = x[i] + 1 end",
+    "local m = n or 3 for i = 1, m do x[i] = m end",
+    "if not n then n = #x end for i = 1, n do x[i] = n * x[i] end",
+    "if n == nil then n = 2 end for i = n, #x do x[i] = s or 0 end",
+    "for i = 1, #x do x[i] = (n or i) * (s or 2) end",
+    "s = s or 2 n = n or s + 1 for i = 1, n do x[i] = x[i] * i end" } do
+    it("has the default that the function gives it: " .. text, function()
+      local in_lua = assert(load(("return function(x, n, s) %s end"):format(text)))()
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, force = true }))
+      local CALLS = { { n = 0 }, { 4, n = 1 }, { nil, 3, n = 2 }, { 4, 3, n = 2 } }
+      for _, call in ipairs(CALLS) do
+        local expected, got = copies.of(X), copies.of(X)
+        in_lua(expected, table.unpack(call, 1, call.n))
+        compiled(got, table.unpack(call, 1, call.n))
+        assert.same(expected, got)
+      end
+      assert.equal(#CALLS, compiled:stats().launches)
+      compiled(copies.of(X))
+      assert.matches("the latest call ran 1 nest of 1 on", compiled:explain(), 1, true)
+    end)
+  end
+
+  it("is refused where the function has none for every way that leads on", function()
+    local compiled <close> = assert(loops.compile(
+      "function(x, n) if x[1] > 0 then n = n or 3 end for i = 1, n do x[i] = i end end", { device = device }))
+    helper.raises("argument #2 'n': number expected, got nil (or let the function begin with 'n = n or 0')",
+      compiled, { 1.0 })
+  end)
+end)
+
 -- --- elements ------------------------------------------------------------------
 
 local function pick(list) return list[math.random(#list)] end

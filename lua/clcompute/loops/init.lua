@@ -107,16 +107,17 @@ local function written(tree)
   return set
 end
 
---- What there is to know of a function between calls; of a cautious one no number is computed before a call.
-local function new_state(parsed, from, checked, is_cautious)
-  local tree = front.resolve(parsed, checked.base, is_cautious)
+--- What there is to know of a function between calls; of a cautious one no number is computed before a call. `left_out`
+-- has the places of parameters that calls leave out, as keys.
+local function new_state(parsed, from, checked, is_cautious, left_out)
+  local tree = front.resolve(parsed, checked.base, is_cautious, left_out)
   check_lengths(tree, checked.base)
   local variables = compiler.variables(tree)
   check_ranks(tree, variables)
   check_ranks(tree, tree.scratch or {})
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
-    rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
-    compute = runtime.computed_numbers.compile(variables), counters = runtime.storage.counters(),
+    rows = rows_of(tree, variables), is_written = written(tree), specialisations = {}, variants = {},
+    left_out = left_out, compute = runtime.computed_numbers.compile(variables), counters = runtime.storage.counters(),
     name = tree.name or "loops", from = from, fn = from.fn, fixed = from.fixed or {} }
   function state.specialise(taken, target, is_flat)
     return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target,
@@ -160,16 +161,33 @@ local function values_of(state, ...)
   return values, not state.compute or state.compute(values)
 end
 
---- The same function for calls in which a number cannot be computed before, as `n // z` where z is 0: Lua may not come
--- to it, or stores something before. False where that is refused.
-local function cautious(state)
-  if state.cautious == nil then
-    local ok, other = pcall(new_state, state.parsed, state.from, state.options, true)
+--- The same function for other calls, which is made at the first of them; false where that is refused.
+local function variant(state, key, is_cautious, left_out)
+  local kept = state.variants[key]
+  if kept == nil then
+    local ok, other = pcall(new_state, state.parsed, state.from, state.options, is_cautious, left_out)
     if not ok and not failure.is(other) then error(other, 0) end
-    state.cautious = ok and other
+    kept = ok and other
     if ok then other.counters = state.counters end
+    state.variants[key] = kept
   end
-  return state.cautious
+  return kept
+end
+
+--- The function for a call that leaves numbers out, which have defaults in it then; nil for other calls.
+local function with_defaults(state, values)
+  local left_out, places = {}, {}
+  for i, row in ipairs(state.rows) do
+    local is_nil = row.is_argument and not row.is_array and not row.is_unused and values[i] == nil
+    if is_nil then left_out[i], places[#places + 1] = true, i end
+  end
+  return #places > 0 and variant(state, table.concat(places, " "), nil, left_out)
+end
+
+--- The function for a call in which a number cannot be computed before, as `n // z` where z is 0: Lua may not come to
+-- it, or stores something before.
+local function cautious(state)
+  return variant(state, "cautious", true, state.left_out)
 end
 
 --- A table of numbers, with tables in it or without, as one of booleans; a buffer has numbers.
@@ -224,7 +242,8 @@ end
 local function run(state, ...)
   front.check_fixed(state.fixed)
   local values, is_whole = values_of(state, ...)
-  local other = not is_whole and cautious(state)
+  local other = with_defaults(state, values) or not is_whole and cautious(state)
+  state.called = other or nil
   if other then return run(other, ...) end
   local made = runtime.call.run(state, values)
   if is_doubtful(state, values) then
@@ -279,9 +298,14 @@ end
 
 local methods = {}
 
+--- The function as the latest call had it.
+local function called(state)
+  return state.called and called(state.called) or state
+end
+
 --- What a function of `explain` has to say, errors at the caller.
 local function shown(f, self)
-  local ok, result = pcall(f, state_of(self, 4))
+  local ok, result = pcall(f, called(state_of(self, 4)))
   if not ok then error(failure.is(result) and tostring(result) or result, 3) end
   return result
 end

@@ -37,9 +37,10 @@ end
 -- @tparam table parsed of `front.parse`
 -- @tparam ?integer base of the arrays, 1 unless given
 -- @tparam ?boolean is_cautious no number is computed before a call
+-- @tparam ?table left_out the places of parameters that calls leave out, as keys
 -- @treturn table of `ast.node`, without types
-function front.resolve(parsed, base, is_cautious)
-  local tree = delinearising.find(resolve.run(parsed, base, is_cautious))
+function front.resolve(parsed, base, is_cautious, left_out)
+  local tree = delinearising.find(resolve.run(parsed, base, is_cautious, left_out))
   return unassigned.check(restrictions.check(made_tables.settle(tree)))
 end
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Parameters of functions put in place of their calls that a call gives nothing: nil in Lua. There is no nil in a
--- kernel, but what a call leaves out is known here, so `b or 0`, `if not b then b = 0 end` and `if b == nil then` are
--- what they come to.
+--- Parameters that a call gives nothing, of the function that is compiled or of one put in place of its calls: nil in
+-- Lua. There is no nil in a kernel, but what a call leaves out is known here, so `b or 0`, `if not b then b = 0 end`
+-- and `if b == nil then` are what they come to.
 
 local missing = {}
 
@@ -47,6 +47,13 @@ local function is_given(self, parsed)
   end)
 end
 
+--- Whether a name is of a number that each call gives, or an array.
+local function is_parameter(self, parsed)
+  return parsed.kind == "name" and denoted(self, parsed, function(found)
+    return found.variable ~= nil and found.variable.role == "parameter"
+  end)
+end
+
 --- What a comparison with nil comes to; nil where data say so.
 local function compared(self, parsed)
   local left, right = parsed.left, parsed.right
@@ -84,7 +91,7 @@ local TRUTHS = {
 -- @treturn ?boolean
 function truth(self, parsed)
   if missing.is_nil(self, parsed) then return false end
-  if parsed.kind == "number" then return true end
+  if parsed.kind == "number" or is_parameter(self, parsed) then return true end
   local find = TRUTHS[parsed.op]
   if find then return find(self, parsed) end
 end

@@ -13,6 +13,7 @@ local expressions = require "clcompute.loops.front.expressions"
 local flags = require "clcompute.loops.front.flags"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
+local missing = require "clcompute.loops.front.missing"
 local names = require "clcompute.loops.front.names"
 local restrictions = require "clcompute.loops.front.restrictions"
 local statements = require "clcompute.loops.front.statements"
@@ -56,12 +57,15 @@ local function settle_results(self, body)
   return list, body
 end
 
---- Declares the parameters. One that is assigned is a local, whose first value is the call's.
-local function declare_parameters(self, parsed, into)
+--- Declares the parameters. One that is assigned is a local, whose first value is the call's; one that calls leave out
+-- is missing.
+local function declare_parameters(self, parsed, into, left_out)
   local parameters = {}
   for i, token in ipairs(parsed.parameters) do
     parameters[i] = self:declare(token, { role = "parameter", is_parameter = true })
-    if self.wanted.locals[token.offset] then
+    if left_out[i] then
+      self:bind(token.text, missing.denotation(self, token, parsed))
+    elseif self.wanted.locals[token.offset] then
       local value = self:node("name", token, { variable = parameters[i] })
       restrictions.number(self.origin, parameters[i], token)
       local variable = self:add_local(into, token.text, token, value, { assigned = token })
@@ -72,11 +76,11 @@ local function declare_parameters(self, parsed, into)
 end
 
 --- The tree of a parsed function, if nothing turns out that had to be known from the beginning.
-local function resolve_once(parsed, base, wanted, is_cautious)
+local function resolve_once(parsed, base, wanted, is_cautious, left_out)
   local self = names.new(parsed, wanted)
   self.resolver, self.base, self.ends = RESOLVER, base, true
   local body = {}
-  local parameters = declare_parameters(self, parsed, body)
+  local parameters = declare_parameters(self, parsed, body, left_out)
   local count, results
   self.statements, count = jumps.structured(parsed.origin, parsed)
   self.results = results_of(self, parsed, count or self:counts(parsed.origin)[parsed.offset])
@@ -94,11 +98,12 @@ end
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @tparam ?integer base of the arrays: 0 or, unless given, 1
 -- @tparam ?boolean is_cautious of `clcompute.loops.front.irregular`
+-- @tparam ?table left_out the places of parameters that calls leave out, as keys
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
-function resolve.run(parsed, base, is_cautious)
+function resolve.run(parsed, base, is_cautious, left_out)
   local wanted = { cursors = {}, locals = {}, counts = {}, plain = {} }
   while true do
-    local ok, result = pcall(resolve_once, parsed, base or 1, wanted, is_cautious)
+    local ok, result = pcall(resolve_once, parsed, base or 1, wanted, is_cautious, left_out or {})
     if ok then return result end
     if result ~= names.AGAIN then error(result, 0) end
   end

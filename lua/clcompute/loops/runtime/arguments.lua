@@ -28,11 +28,13 @@ end
 
 local function take_number(row, value)
   if value == nil and row.is_computed then fail(row, "it cannot be computed from such arguments") end
+  if value == nil and row.is_argument then
+    fail(row, "number expected, got nil (or let the function begin with '%s = %s or 0')", row.name, row.name)
+  end
   if type(value) ~= "number" then
     local use = row.variable.number
     local is_array = use and (type(value) == "table" or is_buffer(value))
     fail(row, is_array and "number expected, got %s: it is used as one in line %d"
-      or value == nil and row.is_argument and "number expected, got nil (defaults are for arguments of local functions)"
       or "number expected, got %s", type_name(value), use and use.line)
   end
   if row.is_index and math.type(value) == "float" then

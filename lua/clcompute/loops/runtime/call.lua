@@ -91,6 +91,8 @@ local function print_checks(lines, variables, own)
       print_array(lines, variable, own[variable].pitches ~= nil)
     elseif variable.is_index then
       add(lines, "if integer(%s) ~= 'integer' then return false end", variable.id)
+    elseif variable.number then -- its default has a function of its own
+      add(lines, "if %s == nil then return false end", variable.id)
     end
   end
 end
