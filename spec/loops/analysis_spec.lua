@@ -248,7 +248,8 @@ describe("the bounds", function()
 
   it("are said with the dimension, what is reached and for which numbers", function()
     local sizes = { A = { 4, 4 }, B = { 4, 4 }, C = { 4, 4 } }
-    assert.equal("B[_][0] is needed at line 3 for n=4, but B[_] begins at 1", (violation(product, { n = 4 }, sizes)))
+    assert.equal("B[_][0] is needed at line 3 for n=4, but B[_] begins at 1; functions that count from 0 are compiled "
+      .. "with base = 0", (violation(product, { n = 4 }, sizes)))
     local stencil = "function(a, n)\n\n for i = 1, n do a[2][i + 1] = 0.0 end end"
     assert.equal("a[_][1025] is needed at line 3 for n=1024, but #a[_] is 1024",
       (violation(stencil, { n = 1024 }, { a = { 2, 1024 } })))

@@ -20,7 +20,10 @@ local OF_ERRORS = "an error is raised behind the compiled function: keep where s
 local NO_ELEMENT = "'a' is an array, and what is stored is a number: copy its elements, or write a row in braces, "
   .. "{ x, y }"
 
-local THERE = "a row of 't' is made here that may be there already: store in its elements"
+local THERE = "a row of 't' is made here that may be there already: make all rows in one loop before, "
+  .. "'for i = 1, n do t[i] = {} end', and store in their elements"
+local COUNTED = "which row of 't' is made here is told by a local that changes: append it, t[#t + 1] = { x, y }, or "
+  .. "let a loop's variable tell"
 local IN_ORDER = "'t' is returned, so its rows have to be made one by one from 1 on"
 local EVEN = IN_ORDER .. ", in each row as many"
 
@@ -66,9 +69,9 @@ local ERRORS = {
   { "function(n) local §t = {} for i = 1, n do t[i][1] = i end end",
     "'t' has no rows: make them by t[i] = {}" },
   { "function(n) local t = {} for i = 1, n do t[i] = {} end §t[1] = { 2 } return t end",
-    "a row of 't' is made here that may be there already: store in its elements" },
+    THERE },
   { "function(n) local t = {} for i = 1, n do for j = 1, n do §t[i] = { j } end end return t end",
-    "a row of 't' is made here that may be there already: store in its elements" },
+    THERE },
   { "function(a, n) local t = {} for i = 1, n do if a[i] > 0 then §t[i] = { i } end end return t end",
     "a row of 't' is made only if a condition holds: make all rows" },
   { "function(a, n) local t = {} for i = 1, n do if a[i] == 0 then break end §t[i] = {} t[i][1] = i end return t end",
@@ -322,7 +325,7 @@ local ERRORS = {
   { "function(a, n) for i = 1, n do §i = i + 1 end end",
     "'i' is a loop variable and cannot be assigned: use a local" },
   { "function(n) local t = {} for i = 1, 3 do for j = 1, 3 do §t[i + j - 1] = { i, j } end end return t end",
-    "a row of 't' is made here that may be there already: store in its elements" },
+    THERE },
   { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1: "
     .. "rows are copied and exchanged element by element" },
   { "function(a, n) a[1][1] = n §a[n], a[1] = a[1], a[n] end", "'a' has 1 subscript here, but 2 subscripts in line 1: "
@@ -335,7 +338,10 @@ local ERRORS = {
   { "function(a, b, n) for t = 1, n do for s = 1, n do a[1] = b[1] §a, b = b, a end end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n / 2 do a[1] = b[1] §a, b = b, a end end", EXCHANGE },
   { "function(a, b, n) for t = 1, n do §a, b = b, a a[1] = b[1] a, b = b, a end end", EXCHANGE },
-  { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local, not an array: index the parameter itself" },
+  { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local with a number, and is indexed here: a "
+    .. "name of an array or a row is declared alone, 'local row = a[i]'" },
+  { "function(a, n) local t, i = {}, 1 for k = 1, n do §t[i] = { a[k], 1 } i = i + 1 end end", COUNTED },
+  { "function(a) local t, i = {}, 1 t[i] = { a[1] } i = i + 1 §t[i] = { a[2] } end", COUNTED },
   { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
   { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },
   { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },

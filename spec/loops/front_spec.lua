@@ -676,6 +676,8 @@ describe("types", function()
     for marked, reason in pairs {
       ["function(c, x) c[1] = §x end"] = "a float cannot be stored in 'c', a buffer of uchar: use math.floor or '//'",
       ["function(b) b[1] = §true end"] = "an array takes numbers, this is a boolean",
+      ["function(b) local at = 0.0 for i = 1, 3 do at = i end b[§at] = 1 end"] = "a subscript takes integers, and 'at' "
+        .. "is a float, which it is given in line 1: give it integers alone, or write math.floor(at)",
       ["function(b, x) b[1] = §x & 1 end"] = "'&' takes integers, this is a float: math.floor makes one of it",
       ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float: math.floor makes one of it",
       ["function(b, i) b[1] = 1 + (§i > 1) end"] = "'+' takes numbers, this is a boolean",

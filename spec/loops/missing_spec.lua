@@ -288,6 +288,34 @@ helper.describe_each("an element of a table that the function makes", function(d
   end
 end)
 
+helper.describe_each("a row that may be missing", function(device)
+  local SOURCE = { { 1.0, 2.5, 1.0 }, { 3.0, 4.0, 2.0 }, { 5.0, 6.0, 3.0 } }
+  local ROWS = { { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 } }
+
+  for _, body in ipairs { "local row = a[y + d] if row then for x = 1, #row do b[y][x] = row[x] end end",
+    "local row = a[y + d] for x = 1, 3 do b[y][x] = (row and row[x - 1] or 9) + (row and row[x + 1] or 7) end",
+    "local row = a[y + d] if not row then b[y][1] = 5 else b[y][1] = row[1] end",
+    "local row = a[y + d] if row ~= nil and row[2] > 3 then b[y][1] = 5 end if row == nil then b[y][2] = 3 end",
+    "local row = a[k[y]] if row then b[y][1] = row[2] end",
+    "local up, down = a[y - 1], a[y + d] for x = 1, 3 do b[y][x] = (up and up[x] or 0) + (down and down[x] or 0) end",
+    "for x = 1, 3 do b[y][x] = at(a[y - 1], x) + at(a[y + d], x - 1) + or_two(k[y + d]) end" } do
+    it("is one by its name: " .. body, function()
+      local in_lua = assert(load(([[
+        local function at(row, x) return row and row[x] or 0.5 end
+        local function or_two(v) return v or 2 end
+        return function(a, b, k, d) for y = 1, #a do %s end end, at, or_two]]):format(body)))()
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, force = true }))
+      for d = -1, 1 do
+        local expected, got = copies.of(ROWS), copies.of(ROWS)
+        in_lua(SOURCE, expected, { 3, 4, 0 }, d)
+        compiled(SOURCE, got, { 3, 4, 0 }, d)
+        assert.same(expected, got)
+      end
+      assert.equal(3, compiled:stats().launches)
+    end)
+  end
+end)
+
 helper.describe_each("math.tointeger of a number that may be none of Lua's integers", function(device)
   local FLOATS = { 2.0, 2.5, -0.0, math.huge, 0 / 0, -1e300, 0x1p63, -0x1p63, 1e15 }
   local INTEGERS = { 1, 2, math.maxinteger, math.mininteger }

@@ -173,7 +173,8 @@ function bounds.describe(scop, check, values)
   local row = element_of(array.name, rank, d, "")
   local limit = ("#%s is %d"):format(row, length)
   if check.side == "below" then
-    limit = ("%s begins at %d"):format(row, scop.base)
+    local hint = reached == 0 and not array.is_made and "; functions that count from 0 are compiled with base = 0" or ""
+    limit = ("%s begins at %d%s"):format(row, scop.base, hint)
   elseif scop.base ~= 1 then
     limit = ("%s ends at %d"):format(row, length + scop.base - 1)
   end

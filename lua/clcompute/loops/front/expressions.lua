@@ -125,12 +125,16 @@ function expressions.condition(self, parsed)
   end)
 end
 
---- Whether a condition asks whether an element is there.
-local function asks(parsed)
+--- Whether a condition asks whether an element is there, or a row.
+local function asks(self, parsed)
   if parsed.kind == "index" then return true end
-  if parsed.op == "not" then return asks(parsed.operand) end
+  if parsed.kind == "name" then
+    local denotation = self:denote(parsed)
+    return denotation.tag == "row" or denotation.tag == "argument" and denotation.node.kind == "index"
+  end
+  if parsed.op == "not" then return asks(self, parsed.operand) end
   if EQUALITIES[parsed.op] then return parsed.left.kind == "nil" or parsed.right.kind == "nil" end
-  return IS_JOINED[parsed.op] and (asks(parsed.left) or asks(parsed.right)) or false
+  return IS_JOINED[parsed.op] and (asks(self, parsed.left) or asks(self, parsed.right)) or false
 end
 
 --- The resolved expression of what an `or` follows, which is taken where there is no element. Behind another condition
@@ -139,7 +143,7 @@ function optional(self, parsed)
   return self:deeper(parsed, function()
     if parsed.op == "or" then return joined(self, parsed, optional, optional) end
     if parsed.op == "and" then
-      return joined(self, parsed, expressions.condition, asks(parsed.left) and optional or expressions.resolve)
+      return joined(self, parsed, expressions.condition, asks(self, parsed.left) and optional or expressions.resolve)
     end
     return presence.value(self, parsed) or integral.value(self, parsed) or read(self, parsed, "default")
   end)

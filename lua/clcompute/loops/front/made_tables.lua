@@ -67,6 +67,19 @@ local function meet(subscripts, loop, other)
   return is_same and count < 2
 end
 
+--- Whether a local from outside of the loop here, or one that is assigned, says which row it is.
+local function is_counted(self, subscripts)
+  return walk.find(subscripts, function(part)
+    local variable = part.kind == "name" and part.variable.role == "local" and part.variable
+    return variable and (variable.assigned ~= nil or #variable.loops < #self.loops)
+  end) ~= nil
+end
+
+local THERE = "a row of '%s' is made here that may be there already: make all rows in one loop before, "
+  .. "'for i = 1, n do t[i] = {} end', and store in their elements"
+local COUNTED = "which row of '%s' is made here is told by a local that changes: append it, t[#t + 1] = { x, y }, or "
+  .. "let a loop's variable tell"
+
 --- Notes where a row is made. Refuses one that may take the place of another one: in each pass of a loop that its
 -- subscripts do not speak of, or by a second statement; and one that is made only if a condition holds.
 local function note_row(self, array, subscripts, parsed)
@@ -81,7 +94,7 @@ local function note_row(self, array, subscripts, parsed)
   end
   for _, other in ipairs(array.rows) do is_anew = is_anew or may_be_same(row, other) end
   if is_anew then
-    self:fail(parsed, "a row of '%s' is made here that may be there already: store in its elements", array.name)
+    self:fail(parsed, is_counted(self, subscripts) and COUNTED or THERE, array.name)
   elseif self.branches > self.branches_at[array] then
     self:fail(parsed, "a row of '%s' is made only if a condition holds: make all rows", array.name)
   end

@@ -66,12 +66,29 @@ local function element(self, array, subscripts, parsed)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
+--- The condition that there is the row of a matrix which a name stands for, `local row = a[i + 1]`, or which is an
+-- argument; nil for other names.
+local function of_name(self, parsed)
+  local denotation = self:denote(parsed)
+  if denotation.tag == "argument" then return self:within(denotation, presence.condition, denotation.node) end
+  if self.base ~= 1 or denotation.tag ~= "row" or #denotation.subscripts > 1 then return nil end
+  local array = denotation.array
+  local extent = not array.is_made and indexing.extent(self, array, parsed, 1) or appending.extent(self, array, parsed)
+  if not extent then return nil end
+  array.asked = array.asked or {}
+  array.asked[1] = true
+  local function place() return ast.copies(denotation.subscripts)[1] end
+  return binary(self, parsed, "and", binary(self, parsed, "<=", self:node("number", parsed, { value = 1 }), place()),
+    binary(self, parsed, "<=", place(), extent))
+end
+
 --- The condition that an element is there, or a row of a matrix, whatever it is; nil for other expressions. Of an
 -- element in a row its row has to be there, which reading it sees to.
 -- @tparam table self
 -- @tparam table parsed
 -- @treturn ?table
 function presence.condition(self, parsed)
+  if parsed.kind == "name" then return of_name(self, parsed) end
   local is_known, extent = asked(self, parsed)
   if not is_known then return nil end
   local array, subscripts, is_there = looked_up(self, parsed, extent)
@@ -87,7 +104,7 @@ end
 -- @tparam table parsed
 -- @treturn ?table
 function presence.truth(self, parsed)
-  if parsed.kind ~= "index" then return nil end
+  if parsed.kind ~= "index" then return presence.condition(self, parsed) end
   local array, row = indexing.array_of(self, parsed)
   local is_row = #row + #parsed.subscripts < (array.rank or array.is_made and #array.rows > 0 and 2 or 1)
   return (array.is_made and not is_row and presence.value or presence.condition)(self, parsed)
@@ -98,6 +115,10 @@ end
 -- @tparam table parsed
 -- @treturn ?table
 function presence.value(self, parsed)
+  local denotation = parsed.kind == "name" and self:denote(parsed)
+  if denotation and denotation.tag == "argument" then
+    return self:within(denotation, presence.value, denotation.node)
+  end
   local is_known, extent = asked(self, parsed)
   if not is_known then return nil end
   local array, subscripts, is_there = looked_up(self, parsed, extent)

@@ -22,7 +22,8 @@ local function mark_array(origin, variable, node)
   if variable.role == "loop" then
     failure.raise(origin, node, ("'%s' is a loop variable, not an array"):format(name))
   elseif variable.role == "local" then
-    failure.raise(origin, node, ("'%s' is a local, not an array: index the parameter itself"):format(name))
+    failure.raise(origin, node, ("'%s' is a local with a number, and is indexed here: a name of an array or a row is "
+      .. "declared alone, 'local row = a[i]'"):format(name))
   elseif variable.number then
     failure.raise(origin, node, ("'%s' is used as an array here, but as a number in line %d")
       :format(name, variable.number.line))

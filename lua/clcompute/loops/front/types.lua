@@ -56,9 +56,20 @@ function Types:number(node, what)
   return found
 end
 
+--- Refuses a float; of a local that also gets integers, with where it gets floats.
+local function refuse_float(self, node, what)
+  local variable = node.kind == "name" and node.variable
+  local at = variable and variable.role == "local" and variable.assigned and variable.float_at
+  if at then
+    self:fail(node, "%s takes integers, and '%s' is a float, which it is given in line %d: give it integers alone, or "
+      .. "write math.floor(%s)", what, variable.name, at.line, variable.name)
+  end
+  self:fail(node, "%s takes integers, this is a float: math.floor makes one of it", what)
+end
+
 function Types:integer(node, what)
   local found = self:number(node, what)
-  if found == "float" then self:fail(node, "%s takes integers, this is a float: math.floor makes one of it", what) end
+  if found == "float" then refuse_float(self, node, what) end
   return found
 end
 
@@ -77,9 +88,7 @@ end
 
 function EXPRESSIONS.index(self, node)
   for _, subscript in ipairs(node.subscripts) do
-    if self:number(subscript, "a subscript") == "float" then
-      self:fail(subscript, "a subscript takes integers, this is a float: math.floor makes one of it")
-    end
+    self:integer(subscript, "a subscript")
   end
   return FLOATS[node.array.element] and "float" or "int"
 end
@@ -187,6 +196,7 @@ local function give(self, variable, node)
     self:fail(node, "'%s' is %s, and this is %s", variable.name, ARTICLE[variable.type], ARTICLE[found])
   end
   if joined ~= variable.type then self.is_wider = true end
+  if found == "float" then variable.float_at = variable.float_at or node end
   variable.type = joined
   mixtures.give(self, variable, node)
 end

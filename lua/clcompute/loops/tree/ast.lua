@@ -205,6 +205,7 @@ local VARIABLE = {
   { "is_index", "boolean?", "restrictions", "a bound or subscript needs it" },
   { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
   { "type", "string?", "types", '"int", "float" or "bool"' },
+  { "float_at", "ref?", "types", "of a local: the first value that is a float" },
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "extents", "nodes?", "privatising and expansion", "of an array that a call makes for itself: its dimensions" },
   { "rows", "nodes?", "made_tables", "of such a table: where its rows are made" },
