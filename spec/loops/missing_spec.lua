@@ -394,6 +394,9 @@ describe("a table that is asked for missing elements", function()
     local h = { 1.0, 2.0 }
     some(h, { 1, 1, 0 })
     assert.same({ 2.0, 3.0 }, h)
+    local swap <close> = assert(loops.compile(
+      "function(a, b) for i = 1, #b do a[b[i]], b[i] = b[i], a[b[i]] end end", { device = device, force = false }))
+    helper.raises("a[b[i]] is stored, which is no element: index 5 is outside of a", swap, { 1, 2 }, { 5, 1 })
     helper.raises("h[i] is stored, which is no element: index 3 is outside of h; arrays do not get longer", some, h,
       { 0, 1, 1 })
   end)

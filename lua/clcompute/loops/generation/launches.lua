@@ -64,7 +64,13 @@ local function is_rounded(node)
     or node.kind == "number" and math.type(node.value) == "float" and rounded(node.value) == node.value
 end
 
-local AS_WRITTEN = { name = function(variable) return variable.name end }
+local AS_WRITTEN = {}
+
+--- The name of a variable; of a local that keeps a value of the text, that value.
+function AS_WRITTEN.name(variable)
+  local is_kept = variable.role == "local" and variable.definition and not variable.node.text
+  return is_kept and lua_text.expression(variable.definition, AS_WRITTEN) or variable.name
+end
 
 --- A line that raises an error where a table has no such element: a store would make it longer.
 local function guard(node, target)
