@@ -36,6 +36,46 @@ local LISTS = {
     for i = 1, n do above[i] = above[i] + weights[i % #weights + 1] + pairs_of[i % #pairs_of + 1][2] end
     return above, n
   end,
+  ["runs, of which the last one gets longer"] = function(x)
+    local values, counts, n, lengths, longest = {}, {}, 0, {}, 0
+    for i = 1, #x do
+      if n > 0 and (x[i] > 0) == (values[n] > 0) then
+        counts[n] = counts[n] + 1
+      else
+        n = n + 1
+        values[n] = x[i]
+        counts[n] = 1
+      end
+      if i == 1 or x[i] > x[i - 1] then
+        lengths[#lengths + 1] = { x[i], 1 }
+      else
+        lengths[#lengths][2] = lengths[#lengths][2] + 1
+      end
+    end
+    for i = 1, n do longest = math.max(longest, counts[i]) end
+    return values, counts, lengths, longest
+  end,
+  ["the last one, and one beyond, where there are some"] = function(x)
+    local tops, sum, n = {}, 0.0, 0
+    for i = 1, #x do
+      if not tops[#tops] or tops[#tops] < x[i] then tops[#tops + 1] = x[i] end
+      if tops[#tops - 1] == nil then n = n + 1 end
+    end
+    for i = 0, #x do
+      if tops[i] then sum = sum + (tops[i + 1] or 100) end
+    end
+    return tops, sum, n
+  end,
+  ["a number that counts, and what it counted last"] = function(x)
+    local list, n = {}, 0
+    for i = 1, #x do
+      if not list[n] or list[n] ~= x[i] then
+        n = n + 1
+        list[n] = x[i]
+      end
+    end
+    return list
+  end,
   ["rows that get longer"] = function(x)
     local rows, sums = {}, {}
     for i = 1, #x do

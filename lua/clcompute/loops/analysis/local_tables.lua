@@ -330,6 +330,13 @@ local function uncovered_in_call(scop, array)
   return uncovered(scop, array, {})
 end
 
+--- Whether a condition asks for numbers of a list, of which there may be none.
+local function is_asked(tree, array)
+  return array.cursor and not array.is_flags and walk.find(tree.body, function(node)
+    return node.array == array and node.may_miss == "condition"
+  end) ~= nil
+end
+
 --- The tables of which elements may be read, or returned, that nothing was stored in.
 -- @tparam table tree
 -- @tparam table scop
@@ -340,7 +347,7 @@ function local_tables.gaps(tree, scop, is_of_pass)
   local list = {}
   for _, array in ipairs(made(tree)) do
     local is_left = is_of_pass and #array.loops == 0
-    local condition = array.has_doubtful_rows and "true"
+    local condition = (array.has_doubtful_rows or is_asked(tree, array)) and "true"
       or not array.cursor and not is_left and uncovered_in_call(scop, array) -- up to its cursor one is full
     if not is_left and condition ~= false then list[#list + 1] = { array = array, condition = condition or "true" } end
   end

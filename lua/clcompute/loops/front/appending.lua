@@ -73,7 +73,8 @@ local function find_cursors(self)
     for _, array in ipairs(self.base == 1 and self.made or {}) do
       local notes, loop = self.stores[array], array.filled
       local last = loop and loop.to.kind == "name" and loop.to.variable
-      array.cursor = array.cursor or notes and notes.counter or is_cursor[last] and last or nil
+      local counter = notes and notes.counter
+      array.cursor = array.cursor or counter and counter.assigned and counter or is_cursor[last] and last or nil
       if array.cursor and not is_cursor[array.cursor] then is_cursor[array.cursor], is_new = true, true end
     end
   end
@@ -275,9 +276,9 @@ function appending.note(self, array, subscripts, parsed)
   if array.appended then need_cursor(self, array, parsed) end
   local notes = self.stores[array] or {}
   local variable = #subscripts == 1 and first.kind == "name" and first.variable or nil
-  local counter = variable and variable.role == "local" and variable.assigned and variable or nil
+  local counter = variable and variable.role == "local" and variable or nil
   if not self.stores[array] then notes.counter = counter end
-  if counter and notes.counter ~= counter then notes.counter = nil end
+  if counter and counter.assigned and notes.counter ~= counter then notes.counter = nil end
   self.stores[array] = notes
   local loop = first.kind == "name" and first.variable.loop
   local is_filling = loop and not array.filled and is_in_each_pass(self, array) and loop == self.loops[#self.loops]

@@ -63,17 +63,25 @@ local function is_step(node, cursor)
   return value.op == "+" and is_name(value.left, cursor) and value.right.value == 1
 end
 
+--- Whether a statement has the last element of a table, but for what it stores in it.
+local function reads_last(node, array, cursor)
+  return walk.find({ node }, function(part)
+    return part.kind == "index" and part.array == array and part ~= node.target and is_name(part.subscripts[1], cursor)
+  end) ~= nil
+end
+
 --- Whether each step of a counter has the element behind it, in the same block, that is stored by its number; marks
--- these as ends.
+-- these as ends. Between both nothing reads it. Elsewhere the element of the counter's number is there, or the number
+-- is 0, which is looked at as it is used.
 local function is_stepped(nodes, array, cursor)
   local is_ahead = false -- a step without its element
   for _, node in ipairs(nodes) do
     local target = node.kind == "assign" and node.target
+    if is_ahead and reads_last(node, array, cursor) then return false end
     if target and target.variable == cursor then
       if is_ahead or not is_step(node, cursor) then return false end
       is_ahead = true
-    elseif target and target.array == array and is_name(target.subscripts[1], cursor) then
-      if not is_ahead then return false end
+    elseif is_ahead and target and target.array == array and is_name(target.subscripts[1], cursor) then
       target.is_end, is_ahead = true, false
     elseif is_ahead and not STRAIGHT[node.kind] then
       return false
@@ -131,11 +139,6 @@ local function is_item(array, element)
   return value ~= nil and value >= 1 and value <= array.cursor.definition.value
 end
 
---- Whether an element is the last one of a list that has some from the beginning.
-local function is_last(array, element)
-  return is_name(element.subscripts[1], array.cursor) and array.cursor.definition.value >= 1
-end
-
 list_proofs.UNKNOWN = "how long '%s' gets is not known before a call, as data say where it is stored: fill it before, "
   .. "by 'for i = 1, most do t[i] = 0 end'"
 local ROWS = "'%s' gets longer at its end, so what is appended are numbers, or rows that all have as many"
@@ -143,6 +146,16 @@ local ELEMENTS = "'%s' gets longer at its end, so its elements are those of a lo
   .. "where n counts them"
 list_proofs.LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
 local LATER = "the length of '%s' is asked for, and its loop ends where a local says that changes later"
+
+--- Whether an element is the last one, or where the list may be empty, is read, which is looked at as it is used: a
+-- store there would be one at 0.
+local function is_last(tree, array, element)
+  if not is_name(element.subscripts[1], array.cursor) then return false end
+  local is_sure = array.cursor.definition.value >= 1 or array.row_length ~= nil
+  return is_sure or not walk.find(tree.body, function(node)
+    return node.target == element and not reads_last(node, array, array.cursor)
+  end)
+end
 
 --- Refuses a table with a cursor in which something else is stored or read.
 local function check_cursor(tree, array, targets, elements, fail)
@@ -155,7 +168,8 @@ local function check_cursor(tree, array, targets, elements, fail)
     local column = element.subscripts[2]
     local is_longer = is_target[element] and column and not (column.value and column.value <= array.row_length)
     if is_longer then fail(element, ROWS) end
-    local is_there = is_own and (is_last(array, element) or is_target[element] and is_item(array, element))
+    local is_there = is_own and is_target[element] and is_item(array, element)
+      or element.may_miss == "guarded" or not element.is_end and is_last(tree, array, element)
     if not element.is_end and not is_there and not list_proofs.is_within(array, element.subscripts[1]) then
       fail(element, ELEMENTS)
     end

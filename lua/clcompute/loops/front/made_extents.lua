@@ -34,8 +34,9 @@ end
 -- @tparam function passes_of says how many passes the loop has that fills a table
 -- @treturn ?table resolved
 function made_extents.at(self, array, parsed, passes_of)
-  local notes, loop = self.stores[array], self.loops[#array.loops + 1]
-  if self.wanted.plain[array.node.offset] or array.cursor or notes and notes.has_others then return nil end
+  local notes, loop, cursor = self.stores[array], self.loops[#array.loops + 1], array.cursor
+  if cursor and cursor.node == array.node then return self:node("name", parsed, { variable = cursor }) end
+  if self.wanted.plain[array.node.offset] or cursor or notes and notes.has_others then return nil end
   local filling = array.filled or array.appended and array.appended.loop
   if not filling and array.item_count > 0 then
     array.is_looked_up = true

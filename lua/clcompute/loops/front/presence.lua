@@ -46,7 +46,7 @@ end
 local function looked_up(self, parsed, extent)
   local array, subscripts = indexing.row_at(self, parsed)
   local d, kept = #subscripts, nil
-  if not affine.of(subscripts[d]) and self.before then
+  if subscripts[d].kind ~= "name" and not affine.of(subscripts[d]) and self.before then
     subscripts[d] = evaluating.kept(self, subscripts[d], parsed, self.before)
     kept = subscripts[d].variable
   end
@@ -122,7 +122,9 @@ function presence.value(self, parsed)
   local is_known, extent = asked(self, parsed)
   if not is_known then return nil end
   local array, subscripts, is_there = looked_up(self, parsed, extent)
-  return binary(self, parsed, "and", is_there, element(self, array, subscripts, parsed))
+  local node = element(self, array, subscripts, parsed)
+  if array.cursor then node.may_miss = "guarded" end
+  return binary(self, parsed, "and", is_there, node)
 end
 
 local are_same
