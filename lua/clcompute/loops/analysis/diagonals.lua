@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- On GPUs: a nest of two sequential loops in which the passes of a diagonal do not depend on each other, as a loop over
--- diagonals with a parallel loop in it. Groups share the diagonals of one launch then, where wavefronts take a launch
--- each.
+--- On GPUs: a nest of two sequential loops in which the passes of a diagonal do not depend on each other, as a loop
+-- over diagonals with a parallel loop in it. Groups share the diagonals of one launch then, where wavefronts take a
+-- launch each.
 --
 --     for i = 1, n do for j = 1, m do d[i][j] = d[i - 1][j] + d[i][j - 1] end end
 --     for k = 1 + 1, n + m do
@@ -48,8 +48,9 @@ end
 
 --- Puts a loop over diagonals in the place of a nest, if isl finds the loop in it parallel.
 local function rewrite(list, at, mark, state)
-  local node, outer, rows = list[at], mark.loops[1], nil
-  list[at], rows = over_diagonals(outer, mark.loops[2], state.rename)
+  local node, outer = list[at], mark.loops[1]
+  local over, rows = over_diagonals(outer, mark.loops[2], state.rename)
+  list[at] = over
   state.scop = state.analyse()
   if rows.parallel then return end
   list[at], outer.variable.loop = node, node
