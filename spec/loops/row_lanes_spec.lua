@@ -90,6 +90,21 @@ describe("rows as lanes", function()
     return ("function(d, a, b, c, n, m) for _ = 1, 2 do %s %s end end end end"):format(one_of(HEADS), body)
   end
 
+  local function compare_body(body, dtype)
+    return compare(("function(d, a, b, c, n, m) for i = 4, n do for j = 4, m do %s end end end"):format(body), dtype,
+      { { 30, 50 }, { 12, 9 } })
+  end
+
+  helper.on_cpu("are none where a local is a subscript of a store, or an integer is compared with a float", function()
+    for _, body in ipairs { "local k = j; d[i][k] = math.min(d[i][j - 1], d[i - 1][j])",
+      "local k = i; d[k][j] = math.min(d[i][j - 1], d[i - 1][j])" } do
+      assert.is_false(compare_body(body, "long"))
+    end
+    local choice = "d[i][j] = %s and d[i][j - 1] or d[i - 1][j]"
+    assert.is_false(compare_body(choice:format "a[i] > 1.5", "double"))
+    assert.is_true(compare_body(choice:format "c[i][j] > 2", "double"))
+  end)
+
   helper.on_cpu("have the results of Lua, whatever they read", function()
     local count, forms = 0, helper.long(1000) or 30
     for _ = 1, forms do

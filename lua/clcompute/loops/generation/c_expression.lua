@@ -220,16 +220,20 @@ local function infix(node, context, wanted)
     operand_as(node.right, wanted, context, own + 1)), own
 end
 
---- Whether a node is an integer as written that floats hold exactly.
-local function is_exact_literal(node, context)
-  local largest = context.real == "float" and 1 << 24 or 1 << 53
+--- Whether a node is an integer as written that floats hold exactly: it is compared with a float as one.
+-- @tparam table node
+-- @string real the type of floats
+function c_expression.is_exact_literal(node, real)
+  local largest = real == "float" and 1 << 24 or 1 << 53
   return node.kind == "number" and node.type == "int" and node.value <= largest and node.value >= -largest
 end
 
 local function comparison(node, context)
   local left, right = node.left, node.right
   if left.type == right.type then return infix(node, context) end
-  if is_exact_literal(left, context) or is_exact_literal(right, context) then return infix(node, context, "float") end
+  if c_expression.is_exact_literal(left, context.real) or c_expression.is_exact_literal(right, context.real) then
+    return infix(node, context, "float")
+  end
   if SWAPPED[node.op] then left, right = right, left end
   local name = COMPARISON[node.op]
   if name == "eq" and left.type ~= "int" then left, right = right, left end

@@ -12,6 +12,7 @@
 -- After as many steps as there are lanes the vectors are transposed: each row's numbers lie side by side then.
 
 local affine = require("clcompute.loops.tree").affine
+local c_expression = require "clcompute.loops.generation.c_expression"
 local choices = require "clcompute.loops.generation.choices"
 local walk = require("clcompute.loops.tree").walk
 
@@ -70,10 +71,14 @@ local function own_read(node, state)
   return { kind = rows == 0 and "kept" or "above", ago = ago }
 end
 
+--- Whether an element's place speaks of a local of the pass, which is another one in each step.
+local function has_own(node, state)
+  return walk.find(node.subscripts, function(part) return state.types[part.variable] end) ~= nil
+end
+
 --- How the lanes read an element; nil where they cannot.
 local function read_of(node, state)
-  local has_own = walk.find(node.subscripts, function(part) return state.types[part.variable] end)
-  if node.checked or has_own or node.array.element == "half" then return nil end
+  if node.checked or has_own(node, state) or node.array.element == "half" then return nil end
   if node.array == state.target.array then return own_read(node, state) end
   local with_rows, with_passes = movement_of(node, state.loops)
   if with_rows == nil then return nil end
@@ -85,7 +90,6 @@ end
 local INTEGERS, FLOATS = { ["+"] = true, ["-"] = true, ["*"] = true },
   { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
 local COMPARISONS = { ["=="] = true, ["~="] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
-local LARGEST = 1 << 24 -- integer, as written, that all floats hold
 
 --- Whether a node is another number in each lane.
 local function is_lane(node, state)
@@ -149,8 +153,8 @@ function mask_of(node, state)
   end
   if not COMPARISONS[node.op] then return nil end
   local left, right = node.left, node.right
-  local function is_small(part) return part.kind == "number" and math.abs(part.value) <= LARGEST end
-  local type = left.type == right.type and left.type or (is_small(left) or is_small(right)) and "float" or nil
+  local is_exact = c_expression.is_exact_literal(left, state.real) or c_expression.is_exact_literal(right, state.real)
+  local type = left.type == right.type and left.type or is_exact and "float" or nil
   return type and fits(left, state) and fits(right, state) and is_lane(node, state) and type or nil
 end
 
@@ -188,13 +192,13 @@ function row_lanes.of(body, loops, real)
     if not is_in_place(node, i == #body) then return nil end
   end
   local target = body[#body].target
-  local state = { target = target, dimension = row_dimension(target, loops), loops = loops, reads = {}, types = {},
-    gathered = 0 }
+  local state = { target = target, dimension = row_dimension(target, loops), loops = loops, real = real, reads = {},
+    types = {}, gathered = 0 }
   if not state.dimension or target.array.element ~= (target.type == "int" and "long" or real) then return nil end
   for _, node in ipairs(body) do
     if not is_statement(node, state) then return nil end
   end
-  return state.gathered <= MOST_GATHERED and state or nil
+  return state.gathered <= MOST_GATHERED and not has_own(target, state) and state or nil
 end
 
 return row_lanes
