@@ -105,6 +105,13 @@ describe("rows as lanes", function()
     assert.is_true(compare_body(choice:format "c[i][j] > 2", "double"))
   end)
 
+  helper.on_cpu("are two passes behind each other where they read one further on in the row before", function()
+    for _, head in ipairs(HEADS) do
+      local text = "function(d, a, b, c, n, m) %s d[i][j] = math.min(d[i - 1][j + 1], d[i][j - 2]) + b[j] end end end"
+      assert.is_true(compare(text:format(head), "long", { { 73, 75 }, { 30, 11 }, { 11, 70 }, { 4, 60 } }))
+    end
+  end)
+
   helper.on_cpu("have the results of Lua, whatever they read", function()
     local count, forms = 0, helper.long(1000) or 30
     for _ = 1, forms do

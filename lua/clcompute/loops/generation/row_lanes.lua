@@ -19,6 +19,7 @@ local walk = require("clcompute.loops.tree").walk
 local row_lanes = {}
 
 row_lanes.rows = 8
+row_lanes.most_behind = 2 -- passes that a lane is behind the one before: what goes into `rows` without a rest
 local MOST_PASSES = 3 -- that what was computed is kept for
 local MOST_STATEMENTS = 12 -- each of eight steps has them
 local MOST_GATHERED = 2 -- elements that each lane reads for itself: these take as long as without vectors

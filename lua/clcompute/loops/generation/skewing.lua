@@ -181,16 +181,23 @@ local function side_by_side(rows)
   return changed(outer, { variable = rows.first, step = rows.count, body = list })
 end
 
+--- How many passes rows are behind each other as lanes; nil where they are none. All lanes read before one of them
+-- stores, so it may be one pass more than where rows take turns.
+local function lag_of_lanes(outer, inner, scop, real)
+  for behind = 1, row_lanes.most_behind do
+    if row_lanes.of(inner.body, { row = outer.variable, pass = inner.variable, behind = behind }, real)
+      and pass_orders.may_overlap(scop, outer, inner, behind, row_lanes.rows) then return behind end
+  end
+end
+
 --- How rows go side by side; nil where they do not.
 local function rows_of(outer, scop, real)
   local inner = outer.kind == "for" and within(outer)
   if not inner then return nil end
-  local lag = pass_orders.distance(scop, outer, inner, 1, row_lanes.rows)
-  if lag and row_lanes.of(inner.body, { row = outer.variable, pass = inner.variable, behind = lag }, real) then
-    return { outer = outer, inner = inner, count = row_lanes.rows, behind = lag, are_lanes = true }
-  end
+  local lag = lag_of_lanes(outer, inner, scop, real)
+  if lag then return { outer = outer, inner = inner, count = row_lanes.rows, behind = lag, are_lanes = true } end
   if #outer.body[1].body > MOST_STATEMENTS or not is_chain(inner.body, outer, inner) then return nil end
-  lag = lag or pass_orders.distance(scop, outer, inner, 1, ROWS)
+  lag = pass_orders.distance(scop, outer, inner, 1, ROWS)
   return lag and { outer = outer, inner = inner, count = ROWS, behind = lag }
 end
 
