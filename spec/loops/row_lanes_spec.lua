@@ -105,6 +105,13 @@ describe("rows as lanes", function()
     assert.is_true(compare_body(choice:format "c[i][j] > 2", "double"))
   end)
 
+  helper.on_cpu("have the one of two stores that a condition decides", function()
+    for _, body in ipairs { "if a[i] == b[j] then d[i][j] = d[i - 1][j - 1] else d[i][j] = %s end",
+      "if not (a[i] < b[j]) then d[i][j] = %s else d[i][j] = c[i][j] end" } do
+      assert.is_true(compare_body(body:format "math.min(d[i - 1][j], d[i][j - 1]) + 1", "long"))
+    end
+  end)
+
   helper.on_cpu("are two passes behind each other where they read one further on in the row before", function()
     for _, head in ipairs(HEADS) do
       local text = "function(d, a, b, c, n, m) %s d[i][j] = math.min(d[i - 1][j + 1], d[i][j - 2]) + b[j] end end end"
