@@ -106,9 +106,10 @@ describe("rows as lanes", function()
   end)
 
   helper.on_cpu("have the one of two stores that a condition decides", function()
-    for _, body in ipairs { "if a[i] == b[j] then d[i][j] = d[i - 1][j - 1] else d[i][j] = %s end",
-      "if not (a[i] < b[j]) then d[i][j] = %s else d[i][j] = c[i][j] end" } do
-      assert.is_true(compare_body(body:format "math.min(d[i - 1][j], d[i][j - 1]) + 1", "long"))
+    local nest = "for i = 4, n do for j = 4, m do if a[i] == b[j] then d[i][j] = d[i - 1][j - 1]"
+      .. " else d[i][j] = math.min(d[i - 1][j], d[i][j - 1]) + 1 end end end"
+    for _, form in ipairs { "%s", "if n > 3 then %s end", "if n > 40 then d[1][1] = 2 else %s end" } do
+      assert.is_true(compare(("function(d, a, b, c, n, m) %s end"):format(form:format(nest)), "long", { { 30, 50 } }))
     end
   end)
 

@@ -64,12 +64,16 @@ function rewrite(nodes)
   end
 end
 
---- Rewrites the loops of a tree; conditions around them stay.
--- @tparam table tree of `clcompute.loops.front.types`
-function selections.rewrite(tree)
-  for _, node in ipairs(tree.body) do
+local function rewrite_loops(nodes)
+  for _, node in ipairs(nodes) do
     if node.kind == "for" then rewrite(node.body) end
+    for _, arm in ipairs(node.arms or {}) do rewrite_loops(arm.body) end
+    rewrite_loops(node.otherwise or {})
   end
 end
+
+--- Rewrites the loops of a tree; conditions around them stay.
+-- @tparam table tree of `clcompute.loops.front.types`
+function selections.rewrite(tree) rewrite_loops(tree.body) end
 
 return selections

@@ -8,7 +8,6 @@
 
 local ast = require("clcompute.loops.tree").ast
 local isl_text = require("clcompute.loops.analysis").isl_text
-local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
 local choices = {}
@@ -81,37 +80,6 @@ function choices.replaced(node, replace)
 end
 
 -- --- statements -------------------------------------------------------------------------------
-
---- What the arm of an `if` stores, where it does nothing else.
-local function stored_by(body)
-  local node = body and #body == 1 and body[1]
-  return node and node.kind == "assign" and node.target.array and node or nil
-end
-
---- The assignment in place of an `if` that stores one of two numbers in an element; nil where there is none, or where
--- both cost more.
-local function one_store(node)
-  local one, other = node.kind == "if" and #node.arms == 1 and stored_by(node.arms[1].body), stored_by(node.otherwise)
-  if not one or not other or one.value.type ~= other.value.type
-    or lua_text.expression(one.target) ~= lua_text.expression(other.target) then return nil end
-  local value = ast.node("binary", { op = "or", type = one.value.type, right = other.value,
-    left = ast.node("binary", { op = "and", left = node.arms[1].condition, right = one.value, type = one.value.type,
-      is_partial = true }) })
-  return choices.is_free(value) and changed(other, { value = value }) or nil
-end
-
---- Statements in which an `if` that stores one of two numbers in an element is one store.
---
---     if a[i] == b[j] then d[i][j] = 1 else d[i][j] = 2 end
---     d[i][j] = a[i] == b[j] and 1 or 2
---
--- @tparam {table,...} nodes
--- @treturn {table,...}
-function choices.with_one_store(nodes)
-  local list = {}
-  for i, node in ipairs(nodes) do list[i] = one_store(node) or node end
-  return list
-end
 
 --- Whether an expression may be evaluated in any case.
 local function is_harmless(node)

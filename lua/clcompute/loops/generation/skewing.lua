@@ -73,7 +73,7 @@ local function within(node)
   if #node.body ~= 1 or inner.kind ~= "for" or not is_plain(node) or not is_plain(inner) then return nil end
   if faults.are_in(inner.body)
     or walk.find(inner.body, function(part) return part.kind == "for" or part.kind == "break" end) then return nil end
-  return changed(inner, { body = choices.of(choices.with_one_store(inner.body), inner.variable.id) })
+  return changed(inner, { body = choices.of(inner.body, inner.variable.id) })
 end
 
 -- --- the loops --------------------------------------------------------------------------------
