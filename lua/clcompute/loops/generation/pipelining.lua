@@ -31,12 +31,7 @@ local function text(format, ...) return ast.node("text", { text = format:format(
 
 --- Where a tile begins or ends in a row; `name` is where it does in the first row of the block.
 local function leaning(rows, columns, behind, name)
-  if behind == 0 then return name end
-  local times = rows.step * columns.step * behind
-  local passed = ast.node("binary", { op = "-", type = "int", left = bounds.name(rows.variable),
-    right = text("%s_first", rows.variable.id) })
-  return ast.node("binary", { op = times > 0 and "-" or "+", type = "int", left = name, right = ast.node("binary", {
-    op = "*", type = "int", left = passed, right = ast.node("number", { value = math.abs(times), type = "int" }) }) })
+  return bounds.leaning(name, rows.step * columns.step * behind, rows.variable, text("%s_first", rows.variable.id))
 end
 
 --- A loop as far as it is in a tile.

@@ -95,10 +95,7 @@ end
 
 --- A pass of the first row as one of the row of which a loop is.
 local function leaning(pass, rows)
-  local distance = ast.node("binary", { op = "-", type = "int", left = bounds.name(rows.outer.variable),
-    right = bounds.name(rows.first) })
-  return ast.node("binary", { op = "-", type = "int", left = pass, right = ast.node("binary", { op = "*", type = "int",
-    left = distance, right = ast.node("number", { value = rows.behind, type = "int" }) }) })
+  return bounds.leaning(pass, rows.behind, rows.outer.variable, bounds.name(rows.first))
 end
 
 --- Adds the rows one after the other, from a pass to another one, of which one is the first row's. Lanes have few such

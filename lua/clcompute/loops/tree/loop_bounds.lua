@@ -44,6 +44,16 @@ function bounds.plus(node, value)
     right = ast.node("number", { type = "int", value = math.abs(value) }) }, node)
 end
 
+--- A node, less so many times what a variable is above its first value; both are nodes.
+function bounds.leaning(node, times, variable, first)
+  if times == 0 then return node end
+  local function binary(op, left, right)
+    return ast.node("binary", { op = op, type = "int", left = left, right = right })
+  end
+  return binary(times > 0 and "-" or "+", node, binary("*", binary("-", bounds.name(variable), first),
+    ast.node("number", { value = math.abs(times), type = "int" })))
+end
+
 --- The `e` of `math.max(e, 0)`; other nodes as they are.
 function bounds.without_zero(node)
   local is_zero = node.kind == "call" and node.name == "max" and #node.arguments == 2 and node.arguments[2].value == 0
