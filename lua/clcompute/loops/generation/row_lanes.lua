@@ -129,8 +129,9 @@ local FITS = {
       and all_fit({ node.left, node.right }, node.type, state)
   end,
   unary = function(node, state)
-    local is_one = node.op == "-" and (node.type == "float" or node.operand.kind == "number")
-    return is_one and fits(node.operand, state)
+    local operand = node.operand
+    local is_one = node.op == "-" and (node.type == "float" or operand.kind == "number" and operand.value ~= 0)
+    return is_one and fits(operand, state)
   end,
   call = function(node, state)
     local is_one = node.name == "min" or node.name == "max" or node.name == "abs" and node.type == "float"
