@@ -243,6 +243,7 @@ uint rows_of(long slices, long passes, long inner) {
 #define REALS JOIN(REAL, 8)]] },
   { "add_ints", {}, "long8 add_ints(long8 a, long8 b) { return as_long8(as_ulong8(a) + as_ulong8(b)); }" },
   { "sub_ints", {}, "long8 sub_ints(long8 a, long8 b) { return as_long8(as_ulong8(a) - as_ulong8(b)); }" },
+  { "neg_ints", {}, "long8 neg_ints(long8 a) { return as_long8((ulong8)0 - as_ulong8(a)); }" },
   { "mul_ints", {}, "long8 mul_ints(long8 a, long8 b) { return as_long8(as_ulong8(a) * as_ulong8(b)); }" },
   { "choose_ints", {}, "#define choose_ints(holds, a, b) (convert_long8(holds) ? (long8)(a) : (long8)(b))" },
   { "choose_reals", { "REALS" }, [[

@@ -128,11 +128,7 @@ local FITS = {
     return not node.is_reordered and (node.type == "int" and INTEGERS or FLOATS)[node.op]
       and all_fit({ node.left, node.right }, node.type, state)
   end,
-  unary = function(node, state)
-    local operand = node.operand
-    local is_one = node.op == "-" and (node.type == "float" or operand.kind == "number" and operand.value ~= 0)
-    return is_one and fits(operand, state)
-  end,
+  unary = function(node, state) return node.op == "-" and fits(node.operand, state) end,
   call = function(node, state)
     local is_one = node.name == "min" or node.name == "max" or node.name == "abs" and node.type == "float"
     return is_one and all_fit(node.arguments, node.type, state)
