@@ -176,12 +176,14 @@ end
 
 --- The function for a call that leaves numbers out, which have defaults in it then; nil for other calls.
 local function with_defaults(state, values)
-  local left_out, places = {}, {}
+  local left_out, key = nil, ""
   for i, row in ipairs(state.rows) do
-    local is_nil = row.is_argument and not row.is_array and not row.is_unused and values[i] == nil
-    if is_nil then left_out[i], places[#places + 1] = true, i end
+    if values[i] == nil and row.is_argument and not row.is_array and not row.is_unused then
+      left_out = left_out or {}
+      left_out[i], key = true, key .. " " .. i
+    end
   end
-  return #places > 0 and variant(state, table.concat(places, " "), nil, left_out)
+  return left_out and variant(state, key, nil, left_out)
 end
 
 --- The function for a call in which a number cannot be computed before, as `n // z` where z is 0: Lua may not come to
