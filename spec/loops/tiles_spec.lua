@@ -385,6 +385,34 @@ helper.describe_each("loop nests in tiles", function(device)
     end]], device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  it("read rows whole where they have no other elements than a pass reads again and again, and gather these elsewhere",
+    function()
+      local text = [[function(x, w, y, n)
+        for i = 1, n do
+          local best, least = 0, 1e30
+          for c = 1, 5 do
+            local s = 0.0
+            for k = %s do s = s + (x[i][k] - w[c][k]) * (x[i][k] - w[c][k]) end
+            if s < least then least = s; best = c end
+          end
+          y[i] = best * 100 + least
+        end
+      end]]
+      for columns, is_whole in pairs { ["1, 3"] = true, ["2, 4"] = true, ["1, 4, 2"] = false } do
+        local own, on_cpu = text:format(columns), assert(loops.compile(text:format(columns), { target = "cpu" }))
+        for _, width in ipairs { 4, 5 } do
+          local y = {}
+          for i = 1, 4 * n do y[i] = 0.0 end
+          check(own, device, random_matrix(4 * n, width), random_matrix(5, width), y, 4 * n)
+        end
+        local has_both = on_cpu:source():find("_d2 == 3", 1, true) ~= nil
+        assert.equal(is_whole, has_both, columns)
+      end
+      local y = {}
+      for i = 1, 4 * n do y[i] = 0.0 end
+      check(text:format "1, 3", device, random_matrix(4 * n, 3), random_matrix(5, 3), y, 4 * n)
+    end)
+
   it("share out no frames that are mostly empty", function()
     local compiled = check([[function(a, n)
       for i = 1, n do for j = i, i + 2 do a[i][j] = a[i][j] * 2 end end

@@ -86,4 +86,28 @@ function gathering.of(loop, body)
   return choices.of(rest, loop.variable.id), locals
 end
 
+--- The condition under which rows have no other elements than those that are gathered of them, in C; nil where that
+-- cannot be.
+-- @tparam {table,...} locals of elements that lie apart, as `of` returns them
+-- @treturn ?table
+function gathering.is_whole(locals)
+  local arrays, columns, texts = {}, {}, {}
+  for _, node in ipairs(locals) do
+    local array, last = node.value.array, node.value.subscripts[2]
+    if array.rank ~= 2 or last.kind ~= "number" then return nil end
+    if not columns[array] then
+      arrays[#arrays + 1] = array
+      columns[array] = { least = last.value, most = last.value, count = 0 }
+    end
+    local own = columns[array]
+    own.least, own.most, own.count = math.min(own.least, last.value), math.max(own.most, last.value), own.count + 1
+  end
+  for i, array in ipairs(arrays) do
+    local own = columns[array]
+    if own.count ~= own.most - own.least + 1 then return nil end
+    texts[i] = ("%s == %d"):format(ast.size(array, 2), own.count)
+  end
+  return ast.node("text", { text = table.concat(texts, " && "), type = "bool" })
+end
+
 return gathering

@@ -6,6 +6,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local clone = require("clcompute.loops.tree").clone
 local cutting = require "clcompute.loops.generation.cutting"
 local keeping = require "clcompute.loops.generation.keeping"
 local local_slices = require "clcompute.loops.generation.local_slices"
@@ -174,9 +175,11 @@ local function has_control(nodes)
   return walk.find(nodes, function(part) return part.kind == "for" or part.kind == "if" end) ~= nil
 end
 
---- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
+--- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element, or
+-- through rows of which they read all.
 local function vectorised(node)
-  local units = node.parallel and math.abs(node.step) == 1 and affine.units(node.body, node.variable)
+  local units = node.parallel and math.abs(node.step) == 1
+    and (node.reads_rows and 1 or affine.units(node.body, node.variable))
   if not units or units == 0 and not node.is_lane then return node end -- locals of a lane lie side by side too
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   local vectors, operations
@@ -295,6 +298,25 @@ local function with_strides(band, body)
   return plan.part("tiles", { class = "flat", order = band, lane = lane, body = { loop }, places = {} })
 end
 
+--- Loops that are vectors in one part: no text for what few calls do.
+local function in_one_part(nodes)
+  local list = {}
+  for i, node in ipairs(nodes) do list[i] = ast.changed(node, { operations = 0 }) end
+  return list
+end
+
+--- The statements of a block with gathers. Where rows have no other elements than these, nothing is gathered before:
+-- vectors of neighbours are read and taken apart.
+local function gathers_of(lane, rest, before, sunk)
+  local condition = not has_loop(rest) and gathering.is_whole(before)
+  if not condition then return finish(sunk) end
+  local body = table.move(rest, 1, #rest, #before + 1, table.move(before, 1, #before, 1, {}))
+  local own = clone.statements(body, {}, function(variable) return variable.id .. "_read" end)
+  local loop = ast.changed(lane, { body = own, is_lane = true, reads_rows = true })
+  return { ast.node("if", { arms = { ast.node("arm", { condition = condition, body = finish { loop } }) },
+    otherwise = in_one_part(finish(sunk)) }) }
+end
+
 --- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
 local function with_gathers(band, body)
   local lane = band[#band]
@@ -302,7 +324,8 @@ local function with_gathers(band, body)
   if not rest then return nil end
   local sunk, places = sinking.sink(lane, rest, before)
   if not sunk then return nil end
-  return plan.part("tiles", { class = "sunk", order = band, lane = lane, body = finish(sunk), places = places })
+  return plan.part("tiles", { class = "sunk", order = band, lane = lane, places = places,
+    body = gathers_of(lane, rest, before, sunk) })
 end
 
 --- A block whose rows go through their loops side by side, or nil. Two variables, its `ends`, hold the bounds of its
