@@ -168,8 +168,22 @@ describe("the diagonals of two loops", function()
     return ("function(a, b, n, m) %s %s end end end"):format(head or "for i = 2, n do for j = 2, m do", body)
   end
 
-  -- One group, and all groups, share them; or they are launches.
-  local WAYS = { { force = true }, { tiles = { spread = 1 << 30 } }, { tiles = { spread = 1 } } }
+  -- They are launches; one group, and all groups, share them in one.
+  local WAYS = { { force = true }, { tiles = { spread = 1 << 30 }, is_task = true },
+    { tiles = { spread = 1 }, is_task = true } }
+
+  --- Calls a function some times, and compares what is in its two matrices with what they are to have.
+  local function compare(f, way, values, expected, ...)
+    local a, b = device:buffer(values[1], "double"), device:buffer(values[2], "double")
+    for _ = 1, 3 do
+      a:write(device:buffer(values[1], "double"))
+      b:write(device:buffer(values[2], "double"))
+      local before = f:stats().launches
+      if way.is_task then assert(helper.call_on_device(20, f, a, b, ...)) else f(a, b, ...) end
+      assert.same(expected, { a:read(), b:read() })
+      if way.is_task then assert.equal(before + 1, f:stats().launches) end
+    end
+  end
 
   it("are a loop of their own, whose passes groups share", function()
     for _, body in ipairs {
@@ -180,20 +194,13 @@ describe("the diagonals of two loops", function()
     } do
       local text = nest(body)
       assert.is_true(has_diagonals(text), text)
-      for _, size in ipairs { { 1, 5 }, { 2, 2 }, { 2, 9 }, { 9, 2 }, { 24, 13 }, { 11, 24 } } do
-        for _, options in ipairs(WAYS) do
-          options.device = device
-          local f = compiled(text, options)
+      for _, way in ipairs(WAYS) do
+        local f = compiled(text, { device = device, tiles = way.tiles })
+        for _, size in ipairs { { 2, 2 }, { 2, 9 }, { 9, 2 }, { 24, 13 }, { 11, 24 } } do
           local values = { matrix(24), matrix(24) }
           local expected = copies.of(values)
           assert(load("return " .. text))()(expected[1], expected[2], table.unpack(size))
-          local a, b = device:buffer(values[1], "double"), device:buffer(values[2], "double")
-          for _ = 1, 3 do
-            a:write(device:buffer(values[1], "double"))
-            b:write(device:buffer(values[2], "double"))
-            f(a, b, table.unpack(size))
-            assert.same(expected, { a:read(), b:read() }, text)
-          end
+          compare(f, way, values, expected, table.unpack(size))
         end
       end
     end

@@ -90,7 +90,7 @@ end
 -- cannot be.
 -- @tparam {table,...} locals of elements that lie apart, as `of` returns them
 -- @treturn ?table
-function gathering.is_whole(locals)
+function gathering.whole_rows(locals)
   local arrays, columns, texts = {}, {}, {}
   for _, node in ipairs(locals) do
     local array, last = node.value.array, node.value.subscripts[2]

@@ -177,7 +177,7 @@ end
 function lane_steps.print(node, output, tools)
   local context, body, id = output.context, node.body, node.variable.id
   local parts = row_lanes.of(body, node.row_lanes, context.real)
-  parts.context, parts.id, parts.along = context, id, {}
+  parts.context, parts.id = context, id
   parts.along = named("along", body, parts)
   tools.block(output, "", function()
     local kept, type = declare(parts, body, node.from, output, tools), vector_of(parts.target.type, context)

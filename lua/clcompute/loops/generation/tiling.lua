@@ -308,7 +308,7 @@ end
 --- The statements of a block with gathers. Where rows have no other elements than these, nothing is gathered before:
 -- vectors of neighbours are read and taken apart.
 local function gathers_of(lane, rest, before, sunk)
-  local condition = not has_loop(rest) and gathering.is_whole(before)
+  local condition = not has_loop(rest) and gathering.whole_rows(before)
   if not condition then return finish(sunk) end
   local body = table.move(rest, 1, #rest, #before + 1, table.move(before, 1, #before, 1, {}))
   local own = clone.statements(body, {}, function(variable) return variable.id .. "_read" end)
