@@ -85,6 +85,20 @@ describe("a pipeline", function()
     assert.matches("for t .- %-> blocks of rows, each behind the one before\n", compiled:explain())
   end)
 
+  helper.on_threads("has what a loop in it updates in a register, where the loop reads it nowhere else", function()
+    for update, is_kept in pairs { ["math.max(a[i][j], a[i][k] + a[k + 1][j])"] = true,
+      ["a[i][j] * 0.5 + a[i][k] * 0.25"] = true, ["a[i][j] * 0.5 + a[k + i][j] * 0.25"] = false } do
+      local compiled = compare(([[function(a, n)
+        for i = n - 1, 1, -1 do for j = i + 1, n do
+          a[i][j] = math.max(a[i][j - 1], a[i + 1][j])
+          for k = %s do a[i][j] = %s end
+        end end
+      end]]):format(is_kept and "i + 1, j - 1" or "0, j - i", update), N)
+      assert.is_true(is_pipeline(compiled))
+      assert.equal(is_kept, compiled:source():find("= k_%d+_sum;") ~= nil, update)
+    end
+  end)
+
   helper.on_threads("has tiles that cover all passes, and a counter for each block", function()
     local launchers = require "clcompute.loops.runtime.launchers"
     local program = { kernel = function() return "kernel" end }

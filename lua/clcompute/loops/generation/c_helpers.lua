@@ -202,6 +202,9 @@ uint rows_of(long slices, long passes, long inner) {
   { "VECTORS", { "INDEPENDENT" }, [[
 // One vector at a time, so that few passes are left over.
 #define VECTORS INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(1)")]] },
+  { "MANY_VECTORS", { "VECTORS" }, [[
+// Two times one vector, as jumps take as long as a short pass.
+#define MANY_VECTORS VECTORS _Pragma("clang loop unroll_count(2)")]] },
   { "VECTORS_2", { "VECTORS" }, [[
 #define VECTORS_2 INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(2)")]] },
   { "VECTORS_4", { "VECTORS" }, [[
@@ -212,6 +215,9 @@ uint rows_of(long slices, long passes, long inner) {
 #else
 #define LEFT_OVER VECTORS
 #endif]] },
+  { "REPEATED", {}, [[
+// LLVM does so unasked where a pass may not end the work-item.
+#define REPEATED _Pragma("clang loop unroll_count(4)")]] },
   { "EVERY_OTHER", {}, [[
 #ifdef ONE_BY_ONE // of a simulator, which tells that others write what lies between
 #define EVERY_OTHER(p) ((p)[0], (p)[2], (p)[4], (p)[6], (p)[8], (p)[10], (p)[12], (p)[14])

@@ -186,6 +186,22 @@ local function has_few_passes(node)
   return from.kind == "number" and to.kind == "number" and (to.value - from.value) // node.step < FEW - 1
 end
 
+local MOST_REPEATED = 4 -- statements of a pass
+
+--- Adds a hint before a loop of short passes that may end the work-item, which LLVM does not unroll unasked: there the
+-- jumps from pass to pass take as long as the rest.
+function c_statements.hint_at_checks(nodes, output)
+  local context, count = output.context, 0
+  if not context.ends_at_once or not faults.are_in(nodes, context.known) then return end
+  walk.nodes(nodes, function(part)
+    if part.kind == "for" then count = count + MOST_REPEATED end
+    if part.kind == "assign" or part.kind == "local" then count = count + 1 end
+  end)
+  if count > MOST_REPEATED then return end
+  context.helpers.REPEATED = true
+  add(output, "REPEATED")
+end
+
 local function print_for(node, output)
   if not node.is_common then print_range_checks(node, output) end
   if node.word then return print_endless(node, output) end
@@ -195,9 +211,12 @@ local function print_for(node, output)
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
   if not is_counted(node) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
   if node.is_independent then
-    local hint = node.is_plain and not has_few_passes(node) and "VECTORS" or "INDEPENDENT"
+    local vectors = node.has_all and "MANY_VECTORS" or "VECTORS"
+    local hint = node.is_plain and not has_few_passes(node) and vectors or "INDEPENDENT"
     context.helpers[hint] = true
     add(output, hint)
+  else
+    c_statements.hint_at_checks(node.body, output)
   end
   if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,

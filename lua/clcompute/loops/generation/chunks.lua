@@ -123,8 +123,9 @@ local function print_parts(band, output)
   end
 end
 
---- Prints the beginning of a loop over a part of its passes; parts differ by a pass at most.
-local function print_part(node, output)
+--- Prints the beginning of a loop over a part of its passes; parts differ by a pass at most. The innermost one has its
+-- body here.
+local function print_part(node, output, body)
   local id, parts, context = node.variable.id, parts_of(node), output.context
   context.helpers.passes = true
   add(output, ("const long %s_passes = passes(%s, %s, %d), %s_more = %s_passes %% %s;"):format(id,
@@ -133,6 +134,7 @@ local function print_part(node, output)
     id, id))
   add(output, ("const long %s_end = %s_first + %s_passes / %s + (%s_part < %s_more ? 1 : 0);"):format(id, id, id, parts,
     id, id))
+  if body then c_statements.hint_at_checks(body, output) end
   add(output, ("for (long %s_pass = %s_first; %s_pass < %s_end; %s_pass++) {"):format(id, id, id, id, id), node)
   output.depth = output.depth + 1
   add(output, ("const long %s = %s + %s_pass * %d;"):format(id, c_expression.plain(node.from, context), id, node.step))
@@ -140,16 +142,17 @@ end
 
 --- Prints how a work-item goes through the passes of its chunk, between what two functions add.
 function chunks.print_passes(nest, output, print_begin, print_end)
+  local band, body = nest.band, nest.body or nest.band[#nest.band].body
   output.depth = 1
   add(output, "const long chunk = (long)get_global_id(0);")
   add(output, "if (chunk >= chunks) return;")
-  print_parts(nest.band, output)
+  print_parts(band, output)
   c_statements.block(output, "", function()
     print_begin()
-    for _, node in ipairs(nest.band) do print_part(node, output) end
+    for i, node in ipairs(band) do print_part(node, output, i == #band and body or nil) end
     output.depth = output.depth - 1
-    c_statements.body(nest.body or nest.band[#nest.band].body, output)
-    for _ = 1, #nest.band do
+    c_statements.body(body, output)
+    for _ = 1, #band do
       add(output, "}")
       output.depth = output.depth - 1
     end

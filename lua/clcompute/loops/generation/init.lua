@@ -11,6 +11,7 @@ return {
   host = require "clcompute.loops.generation.host",
   indices = require "clcompute.loops.generation.indices",
   jamming = require "clcompute.loops.generation.jamming",
+  keeping = require "clcompute.loops.generation.keeping",
   kernel_text = require "clcompute.loops.generation.kernel_text",
   local_slices = require "clcompute.loops.generation.local_slices",
   logged_sums = require "clcompute.loops.generation.logged_sums",

@@ -223,18 +223,36 @@ local function single_of(loop, scop, real)
   end
 end
 
---- An innermost loop that has an element in a register and stores it behind its last pass, one that keeps what it
--- stores, or the loop.
--- @tparam table loop
--- @tparam table scop of `clcompute.loops.analysis.scop`
--- @string real the dtype of floats that are computed
-function keeping.in_register(loop, scop, real)
+--- A loop that has an element in a register and stores it behind its last pass; nil where it has none.
+local function with_register(loop, scop, real)
   local target = may_keep(loop) and single_of(loop, scop, real)
-  if not target then return keeping.apply(loop) end
+  if not target then return nil end
   local name = ast.made_up(loop.variable.id .. "_sum", target.type)
   return keeping.behind({ ast.node("local", { variable = name.variable, value = target }) },
     changed(loop, { body = with_variable(loop.body, target, name) }),
     { ast.node("assign", { target = target, value = name }) })
+end
+
+--- Statements whose innermost loops are like that where they can be.
+-- @tparam {table,...} nodes
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @string real the dtype of floats that are computed
+-- @treturn {table,...}
+function keeping.in_registers(nodes, scop, real)
+  return walk.replaced_statements(nodes, function(node) return with_register(node, scop, real) end)
+end
+
+--- An innermost loop that is like that, one that keeps what it stores, or the loop.
+function keeping.best(loop, scop, real)
+  return with_register(loop, scop, real) or keeping.apply(loop)
+end
+
+--- Statements whose innermost loops are the best.
+function keeping.everywhere(nodes, scop, real)
+  return walk.replaced_statements(nodes, function(node)
+    local kept = keeping.best(node, scop, real)
+    return kept ~= node and kept or nil
+  end)
 end
 
 return keeping

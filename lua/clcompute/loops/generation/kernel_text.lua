@@ -301,7 +301,9 @@ function kernel_text.text(nests, rounds, options)
   if options.is_wide then head[#head + 1] = group_passes.head(nests, rounds) .. meetings.head(nests) end
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
-  if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
+  if context.helpers.VECTORS or context.helpers.MANY_VECTORS then
+    head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector)
+  end
   if #context.sites > 0 then head[#head + 1] = ("#define BASE %d // the index of the first element\n"):format(
     options.base) end
   local helpers = c_helpers.text(context.helpers)

@@ -16,6 +16,7 @@
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local c_statements = require "clcompute.loops.generation.c_statements"
+local keeping = require "clcompute.loops.generation.keeping"
 local plan = require("clcompute.loops.tree").plan
 local skewing = require "clcompute.loops.generation.skewing"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
@@ -44,7 +45,7 @@ end
 local function passes_of(rows, columns, behind, scop, real)
   local row, column = rows.variable.id, columns.variable.id
   local inner = clipped(columns, leaning(rows, columns, behind, text("%s_first", column)),
-    leaning(rows, columns, behind, text("%s_end", column)), columns.body)
+    leaning(rows, columns, behind, text("%s_end", column)), keeping.in_registers(columns.body, scop, real))
   return skewing.apply({ clipped(rows, text("%s_first", row), text("%s_end", row), { inner }) }, scop, real)
 end
 

@@ -391,6 +391,13 @@ local function in_strips(loop, body, places, most)
   return ast.changed(loop, { variable = strip, step = most, body = lanes, places = places, is_lane = false })
 end
 
+--- Loops of vectors that have all passes, not those of a tile.
+local function all_passes(nodes)
+  return walk.replaced_statements(nodes, function(node)
+    return node.kind == "for" and node.is_plain and ast.changed(node, { has_all = true }) or nil
+  end)
+end
+
 --- Parallel loops with their lane innermost, or nil.
 local function sunk_in_task(node, most)
   if node.kind ~= "for" or not node.parallel or node.irregular then return nil end
@@ -401,7 +408,7 @@ local function sunk_in_task(node, most)
   if not body then return nil end
   local order = ordered(band, lane)
   body = finish(body)
-  if #places > 0 then body = { in_strips(band[lane], body, places, most) } end
+  body = #places > 0 and { in_strips(band[lane], body, places, most) } or all_passes(body)
   if #body == 0 then return nil end
   for i = #order - 1, 1, -1 do body = { ast.changed(order[i], { body = body }) } end
   return #body == 1 and body[1] or ast.node("do", { body = body }, node)
@@ -421,21 +428,13 @@ function tiling.of_task(nodes, row, real, scop)
     has_lane = has_lane or sunk ~= nil
     if sunk or node.kind ~= "for" then return sunk end
     if not lockstep.pays(node, real, scop) then
-      local kept = keeping.apply(node)
+      local kept = keeping.best(node, scop, real)
       return kept ~= node and kept or nil
     end
     local rows, has_own = tiling.of_task({ lockstep.apply(node, real) }, row, real, scop)
     has_lane = has_lane or has_own
     return rows[1]
   end), has_lane
-end
-
---- The statements of a pass that a work-item of a GPU has: its sequential loops keep what they store.
-function tiling.of_pass(nodes, scop, real)
-  return walk.replaced_statements(nodes, function(node)
-    local kept = keeping.in_register(node, scop, real)
-    return kept ~= node and kept or nil
-  end)
 end
 
 local UNEVEN = 4 -- times as many tiles where data decide what is to do in each

@@ -157,6 +157,7 @@ local STATEMENTS = all_with(PLACE, {
     { "is_lane", "boolean?", "sinking", "a copy of the loop that is innermost" },
     { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
     { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },
+    { "has_all", "boolean?", "tiling", "of vectors: has all passes, not those of a tile" },
     { "reads_rows", "boolean?", "tiling", "each pass reads all of its rows of matrices" },
     { "is_strided", "boolean?", "tiling", "innermost and parallel: stores every other element" },
     { "row_lanes", "table?", "skewing", "its rows are lanes of vectors: the variables `row` and `pass`, `behind`" },
