@@ -47,6 +47,36 @@ describe("a subscript or bound", function()
   end)
 end)
 
+helper.describe_each("elements of which data say where they are", function(device)
+  local TEXT = [[function(a, b, k, n)
+    for i = 1, n do
+      local first, last, step = k[i], k[i + 1], k[i + 2]
+      local s = 0
+      for j = first, last, %s do s = s + a[j] end
+      b[i] = s
+    end
+  end]]
+
+  it("are all there if those of the first and the last pass are, whatever the step", function()
+    for _, case in ipairs { { "1", 1, 5, 5 }, { "2", 1, 6, 5 }, { "3", 2, 9, 8 }, { "-1", 5, 1, 5 }, { "-2", 5, 0, 5 },
+      { "step", 1, 6, 5, 2 }, { "step", 5, 0, 5, -3 }, { "step", 3, 2, 1, 1 }, { "2", 6, 5, 1 } } do
+      local step, first, last, most, own = table.unpack(case)
+      local text, a = TEXT:format(step), {}
+      for j = 1, most do a[j] = j * j end
+      local f = assert(loops.compile(text, { device = device, force = true }))
+      local place = ("%s: %d, %d, %s"):format(step, first, last, own)
+      local expected, b, k = { 0, 0 }, { 0, 0 }, { first, last, own or 1, 0 }
+      assert(load("return " .. text))()(a, expected, k, 1)
+      f(a, b, k, 1)
+      assert.same(expected, b, place)
+      if expected[1] > 0 then
+        a[most] = nil
+        assert.error_matches(function() f(a, b, k, 1) end, "outside of 1 .. " .. most - 1, nil, nil, place)
+      end
+    end
+  end)
+end)
+
 helper.describe_each("operators on bits", function(device)
   local function matches(text, launches, ...)
     local values = { ... }

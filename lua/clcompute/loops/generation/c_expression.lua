@@ -276,6 +276,7 @@ local function arithmetic(node, context)
     return infix(node, context)
   end
   if node.op == "//" then
+    context.helpers.ROUNDING = not context.is_wide or nil
     return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
       operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY
   end
@@ -327,9 +328,12 @@ end
 local function rounding(node, context)
   local argument = node.arguments[1]
   if argument.type == "int" then return print_node(argument, context) end
+  context.helpers.ROUNDING = not context.is_wide or nil
   local text = ("%s(%s)"):format(node.name, (print_node(argument, context)))
-  if node.type == "int" then return ("convert_long_sat(%s)"):format(text), PRIMARY end
-  return text, PRIMARY
+  if node.type ~= "int" then return text, PRIMARY end
+  if context.is_wide then return ("convert_long_sat(%s)"):format(text), PRIMARY end
+  context.helpers.nearest_int = true
+  return ("nearest_int(%s)"):format(text), PRIMARY
 end
 
 --- A call of a function that vectors are made of, which a processor's own may not be.

@@ -32,6 +32,14 @@ end
 
 -- Name, the helpers it calls, text.
 local HELPERS = {
+  { "ROUNDING", {}, [[
+#if defined(__has_builtin) && defined(__SSE4_1__) // an instruction, where POCL's functions have twenty
+#if __has_builtin(__builtin_elementwise_trunc)
+#define floor __builtin_elementwise_floor
+#define ceil __builtin_elementwise_ceil
+#define trunc __builtin_elementwise_trunc
+#endif
+#endif]] },
   { "Fault", {}, [[
 typedef struct { long site, value; } Fault; // where Lua raises an error; site 0: nowhere
 void report(const Fault *fault, volatile global long *faults) { // the first one stays
@@ -62,16 +70,25 @@ long nonzero(long a, long site, Fault *fault) {
   note(site, 0, fault);
   return 1;
 }]] },
-  { "whole", { "note" }, [[
+  { "whole", { "note", "ROUNDING" }, [[
 long whole(REAL a, long site, Fault *fault) { // the integer that a float is
   if (a >= -0x1p63f && a < 0x1p63f && floor(a) == a) return (long)a;
   note(site, 0, fault);
   return 0;
 }]] },
+  { "nearest_int", {}, [[
+long nearest_int(REAL a) { // convert_long_sat, which takes a processor three times as long
+  if (a >= -0x1p63f && a < 0x1p63f) return (long)a;
+  return a != a ? 0 : a < 0 ? LONG_MIN : LONG_MAX;
+}]] },
   { "pass_count", {}, [[
 long pass_count(long from, long to, long step) { // of a loop that may go through all integers
   if (step > 0) return from <= to ? (long)(((ulong)to - (ulong)from) / (ulong)step + 1) : 0;
   return from >= to ? (long)(((ulong)from - (ulong)to) / (0 - (ulong)step) + 1) : 0;
+}]] },
+  { "last_pass", { "pass_count" }, [[
+long last_pass(long from, long to, long step) { // of a loop that has one
+  return (long)((ulong)from + ((ulong)pass_count(from, to, step) - 1) * (ulong)step);
 }]] },
   { "add_int", {}, "long add_int(long a, long b) { return (long)((ulong)a + (ulong)b); }" },
   { "sub_int", {}, "long sub_int(long a, long b) { return (long)((ulong)a - (ulong)b); }" },
@@ -103,7 +120,7 @@ long floor_div_by(long a, long b) {
   { "mod_by", { "floor_div_by" },
     "long mod_by(long a, long b) { return (long)((ulong)a - (ulong)floor_div_by(a, b) * (ulong)b); }" },
   { "fmod_int", {}, "long fmod_int(long a, long b) { return b == -1 ? 0 : a % b; }" },
-  { "rest_of", {}, [[
+  { "rest_of", { "ROUNDING" }, [[
 REAL rest_of(REAL a, REAL b) { // fmod: the quotient is right or one too large, so what is left is exact
   const REAL quotient = trunc(a / b), left = fma(-quotient, b, a), more = left + copysign(b, a);
   if (!(fabs(quotient) < 0x1p22f & fabs(b) < INFINITY)) return fmod(a, b);
@@ -316,22 +333,22 @@ float log_float(float x) {
 }]] },
   { "eq_int_real", {}, [[
 int eq_int_real(long i, REAL x) { return x == (REAL)i && x < 0x1p63f && (long)x == i; }]] },
-  { "lt_int_real", {}, [[
+  { "lt_int_real", { "ROUNDING" }, [[
 int lt_int_real(long i, REAL x) { // i < x
   if (x >= 0x1p63f) return 1;
   return x > -0x1p63f && i < (long)ceil(x);
 }]] },
-  { "le_int_real", {}, [[
+  { "le_int_real", { "ROUNDING" }, [[
 int le_int_real(long i, REAL x) { // i <= x
   if (x >= 0x1p63f) return 1;
   return x >= -0x1p63f && i <= (long)floor(x);
 }]] },
-  { "lt_real_int", {}, [[
+  { "lt_real_int", { "ROUNDING" }, [[
 int lt_real_int(REAL x, long i) { // x < i
   if (x >= 0x1p63f) return 0;
   return x >= -0x1p63f ? (long)floor(x) < i : x < 0;
 }]] },
-  { "le_real_int", {}, [[
+  { "le_real_int", { "ROUNDING" }, [[
 int le_real_int(REAL x, long i) { // x <= i
   if (x >= 0x1p63f) return 0;
   return x > -0x1p63f ? (long)ceil(x) <= i : x < 0;

@@ -112,26 +112,15 @@ local function print_endless(node, output)
   end, node)
 end
 
---- A loop whose bounds and step may be any integers; its passes are counted.
-local function print_counted(node, output)
-  local id, context, step = node.variable.id, output.context, ("%d"):format(node.step)
-  if node.pace then
-    step = ("nonzero(%s, %d, &fault)"):format(c_expression.text(node.pace, context),
-      faults.number(context, { what = "step", node = node }))
-    context.helpers.nonzero = true
-  end
+--- A loop whose bounds may be any integers; its passes are counted.
+-- @string step as text
+local function print_counted(node, step, output)
+  local id, context = node.variable.id, output.context
   context.helpers.pass_count = true
-  add(output, ("for (long %s = %s, %s_step = %s, %s_left = pass_count(%s, %s, %s_step); %s_left != 0; %s_left--, "
-    .. "%s += %s_step) {"):format(id, c_expression.plain(node.from, context), id, step, id, id,
-    c_expression.plain(node.to, context), id, id, id, id, id), node)
-  if node.pace then
-    output.depth = output.depth + 1
-    stop(output, node)
-    output.depth = output.depth - 1
-  end
+  add(output, ("for (long %s = %s, %s_left = pass_count(%s, %s, %s); %s_left != 0; %s_left--, %s += %s) {"):format(id,
+    c_expression.plain(node.from, context), id, id, c_expression.plain(node.to, context), step, id, id, id, step), node)
   c_statements.body(node.body, output)
   add(output, "}")
-  if node.pace then stop(output, node) end
 end
 
 --- Whether the bounds of a loop are no sums of a call's numbers, which are small.
@@ -139,18 +128,28 @@ local function is_counted(node)
   return node.irregular ~= nil and not bounds.are_sums(node)
 end
 
+--- The last pass of a loop that has one, as text, and the condition that it has.
+local function last_pass(node, from, to, step, context)
+  if not node.pace and math.abs(node.step) == 1 then
+    return to, ("%s %s %s"):format(from, node.step > 0 and "<=" or ">=", to)
+  end
+  context.helpers.last_pass = true
+  return ("last_pass(%s, %s, %s)"):format(from, to, step), ("pass_count(%s, %s, %s) != 0"):format(from, to, step)
+end
+
 --- Looks at the subscripts of a loop's first and last pass. Where work-items wait for each other they all go on, and
 -- each pass looks at its own.
-local function print_range_checks(node, output)
+local function print_range_checks(node, step, output)
   local list, context = range_checks.of(node), output.context
   for _, check in ipairs(list) do
     context.known[check.node] = context.known[check.node] or {}
     context.known[check.node][check.dimension] = nil -- beside this loop it may have been
   end
   if #list == 0 or output.has_barriers then return end
-  local from, to = c_expression.plain(node.from, context), c_expression.plain(node.to, context)
-  c_statements.block(output, ("if (%s %s %s) "):format(from, node.step > 0 and "<=" or ">=", to), function()
-    for _, pass in ipairs { from, to } do
+  local from = c_expression.plain(node.from, context)
+  local last, condition = last_pass(node, from, c_expression.plain(node.to, context), step, context)
+  c_statements.block(output, ("if (%s) "):format(condition), function()
+    for _, pass in ipairs { from, last } do
       c_statements.block(output, "", function()
         add(output, ("const long %s = %s;"):format(node.variable.id, pass))
         for _, check in ipairs(list) do
@@ -202,13 +201,36 @@ function c_statements.hint_at_checks(nodes, output)
   add(output, "REPEATED")
 end
 
-local function print_for(node, output)
-  if not node.is_common then print_range_checks(node, output) end
-  if node.word then return print_endless(node, output) end
-  local id, last = node.variable.id, node.variable.id .. "_last"
-  local step, context = node.step, output.context
+--- A loop whose step data decide.
+local function print_paced(node, output)
+  c_statements.block(output, "", function()
+    local context, step = output.context, node.variable.id .. "_step"
+    context.helpers.nonzero = true
+    add(output, ("const long %s = nonzero(%s, %d, &fault);"):format(step, c_expression.text(node.pace, context),
+      faults.number(context, { what = "step", node = node })))
+    stop(output, node)
+    print_range_checks(node, step, output)
+    c_statements.hint_at_checks(node.body, output)
+    print_counted(node, step, output)
+  end)
+end
+
+--- A loop that counts up or down to its last pass.
+local function print_plain(node, output)
+  local id, last, step, context = node.variable.id, node.variable.id .. "_last", node.step, output.context
   local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
+  add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
+    c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
+  if node.places then print_strip(node, output) else c_statements.body(node.body, output) end
+  add(output, "}")
+end
+
+local function print_for(node, output)
+  if node.pace then return print_paced(node, output) end
+  local context, step = output.context, ("%d"):format(node.step)
+  if not node.is_common then print_range_checks(node, step, output) end
+  if node.word then return print_endless(node, output) end
   if not is_counted(node) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
   if node.is_independent then
     local vectors = node.has_all and "MANY_VECTORS" or "VECTORS"
@@ -218,11 +240,8 @@ local function print_for(node, output)
   else
     c_statements.hint_at_checks(node.body, output)
   end
-  if is_counted(node) then return print_counted(node, output) end
-  add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
-    c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
-  if node.places then print_strip(node, output) else c_statements.body(node.body, output) end
-  add(output, "}")
+  if is_counted(node) then return print_counted(node, step, output) end
+  print_plain(node, output)
 end
 
 --- The last pass of a loop before the condition changes at which it is cut, as text; `low` and `high` are its first

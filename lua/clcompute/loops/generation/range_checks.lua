@@ -34,7 +34,7 @@ end
 -- @treturn {table,...} `{ node=, dimension= }`, of elements
 function range_checks.of(loop)
   local elements, list, changes = {}, {}, affine.changes(loop.body)
-  if loop.is_broken or loop.pace then return list end
+  if loop.is_broken then return list end
   for _, node in ipairs(loop.body) do
     if node.kind == "assign" then visit(node.target, elements) end
     if node.kind == "assign" or node.kind == "local" then visit(node.value, elements) end
