@@ -112,7 +112,8 @@ helper.describe_each("a sum that the work-items of a task's group share", functi
         for _, n in ipairs { 1, 2, 8, 33, math.random(70) } do
           check(compiled, text, random_tasks.arguments(n, number))
         end
-        assert.matches("_terms%[2%]", compiled:source(), text)
+        -- integers go by a tree
+        assert(compiled:source():find(body:find("q%[j%]") and "_found%[" or "_terms%[2%]"), text)
       end
     end
     assert.equal(8, widest)

@@ -216,8 +216,11 @@ local function diagonals(unit, job)
   analysis.diagonals.apply(unit.tree, anew(unit), unit.scop)
 end
 
+--- Unless sums may have any order, those count whose results are the same in each.
 local function loop_reductions(unit, job)
-  if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
+  local is_tree = job.options.reduce == "tree"
+  if unit.given_up or job.options.heuristics == "paper" and not is_tree then return end
+  analysis.loop_reductions.mark(unit.scop, not is_tree)
 end
 
 --- On GPUs, where the work-items of a group may share a pass.

@@ -133,6 +133,47 @@ local function is_first(node, occurrence)
   return node == occurrence
 end
 
+-- --- in any order -------------------------------------------------------------------------
+
+local is_positive
+
+--- By the kind of a float: whether it is surely not -0.0.
+local NEVER_NEGATIVE = {
+  number = function(node) return node.value ~= 0 or 1 / node.value > 0 end,
+  binary = function(node)
+    if node.op == "+" then return is_positive(node.left) or is_positive(node.right) end
+    return node.op == "-" and is_positive(node.left) or node.op == "*" and is_same(node.left, node.right)
+  end,
+  call = function(node)
+    if node.name == "sqrt" then return is_positive(node.arguments[1]) end
+    return node.name == "abs" or node.name == "exp"
+  end,
+}
+
+function is_positive(node)
+  local is = NEVER_NEGATIVE[node.kind]
+  return node.type == "int" or is ~= nil and is(node)
+end
+
+--- Whether a reduction has Lua's result in any order: integers go round, and of floats the smallest and largest are
+-- the same but for zeros, of which the first one stays, and for NaN, which math.min and math.max leave out behind x.
+local function is_orderless(reduction)
+  if reduction.target.type == "int" then return true end
+  if not (CALL[reduction.operation] and reduction.is_first) then return false end
+  for _, other in ipairs(reduction.others) do
+    if not is_positive(other) then return false end
+  end
+  return true
+end
+
+--- Whether the order of some reductions matters to their results.
+function loop_reductions.have_order(list)
+  for _, reduction in ipairs(list) do
+    if not is_orderless(reduction) then return true end
+  end
+  return false
+end
+
 --- The statement as `mark` returns it, or nil where it is no reduction.
 local function reduction_of(statement)
   local node = statement.node
@@ -231,10 +272,15 @@ end
 -- `target` its x, `occurrence` the x of its right side, `others` what is put together with it, and `is_first` whether
 -- math.min or math.max has it first.
 -- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`
+-- @tparam ?boolean keeps_order whether only those count that have the same result in any order
 -- @tparam ?integer budget in isl's operations, for each loop
-function loop_reductions.mark(scop, budget)
+function loop_reductions.mark(scop, keeps_order, budget)
+  local function form(statement)
+    local reduction = reduction_of(statement)
+    return reduction and not (keeps_order and loop_reductions.have_order { reduction }) and reduction or nil
+  end
   for _, loop in ipairs(scop.loops) do
-    local list, own = loop_reductions.candidates(scop, loop, reduction_of)
+    local list, own = loop_reductions.candidates(scop, loop, form)
     local may_be = not loop.parallel and not loop.irregular and #list > 0
     if may_be and not dependences.is_carried(scop, loop, own, budget) then
       loop.reductions = list

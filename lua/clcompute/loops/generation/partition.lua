@@ -7,6 +7,7 @@ local ast = require("clcompute.loops.tree").ast
 local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
 local logged_sums = require "clcompute.loops.generation.logged_sums"
+local loop_reductions = require("clcompute.loops.analysis").loop_reductions
 local private_sums = require "clcompute.loops.generation.private_sums"
 local ranges = require "clcompute.loops.generation.ranges"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
@@ -222,15 +223,18 @@ end
 -- may be too small for a launch each: then a call chooses between one work-item for all of it and the nests
 -- (`instead`).
 
---- Whether a part is sums in copies that are the same in Lua's order.
-local function may_keep_order(part)
-  return part.scattered ~= nil and not private_sums.have_order(part.node)
+--- Whether a loop has sums that get another order as it is shared out, to which their results are no matter.
+local function may_keep_order(node)
+  return node.reductions and not loop_reductions.have_order(node.reductions)
+    or node.scattered and not private_sums.have_order(node) or false
 end
 
 --- Whether a part goes through arrays in one work-item or on the host, or may do so, or holds what does.
 local function is_sequential(part)
-  if part.is_task or may_keep_order(part) or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
+  if part.is_task or (part.scattered or part.accumulators) and may_keep_order(part.node) then return true end
+  if part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
   if part.kind == "if" and #part.reads > 0 then return true end
+  if part.kind == "either" then return is_sequential(part.many[1]) end
   for _, body in ipairs(plans.bodies(part)) do
     for _, inner in ipairs(body) do
       if is_sequential(inner) then return true end
@@ -256,7 +260,7 @@ end
 
 --- Whether a loop has sums that get another order as it is shared out.
 local function is_reduction(node)
-  return node.kind == "for" and (node.reductions or node.scattered and private_sums.have_order(node))
+  return node.kind == "for" and (node.reductions or node.scattered) and not may_keep_order(node)
 end
 
 --- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order, but
@@ -314,13 +318,22 @@ end
 
 local with_tasks
 
---- What a run without a task does: on a GPU, where data are to stay there, what is left beside loops on the host, such
--- as those in rounds, is for tasks of its own.
-local function without_task(nodes, parts, first, last, state)
-  if not state.is_wide or reach_of(parts, first, last, may_be_left) == last then
-    return assemble(nodes, parts, first, last)
+--- Whether there are nests that reduce among parts from one on.
+local function has_accumulators(parts, first, last)
+  for i = first, last do
+    if parts[i] and parts[i].accumulators then return true end
   end
-  local places, kept = with_tasks(nodes, parts, first, last, may_be_left, state)
+  return false
+end
+
+--- What a run without a task does. What is left beside nests that reduce is for tasks of its own, so that data stay
+-- where they are, and on a GPU also what is beside loops on the host, such as those in rounds.
+local function without_task(nodes, parts, first, last, state)
+  local is_left = reach_of(parts, first, last, may_be_left) == last
+  local reduces = is_left and has_accumulators(parts, first, last)
+  if is_left and not reduces or not (is_left or state.is_wide) then return assemble(nodes, parts, first, last) end
+  local function is_none(part) return not part end
+  local places, kept = with_tasks(nodes, parts, first, last, reduces and is_none or may_be_left, state)
   return assemble(places, kept, 1, #places)
 end
 
