@@ -14,6 +14,8 @@ local NO_NIL = "nil is not accepted: values are numbers and booleans; what is mi
 local LEFT_OUT = "'k' is nil in this call of 'f', which leaves it out: pass it, or let the function begin with "
   .. "'k = k or 0'"
 
+local KEYS = "keys in braces are integers beside the list, as in 'local t = { [0] = 1, 2, 3 }' or "
+  .. "'t[i] = { [0] = 1 }', each once: others come behind it, t[k] = v"
 local RECORDS = "records are arrays, one for each field"
 local OF_ERRORS = "an error is raised behind the compiled function: keep where something is wrong in a local, bad = i, "
   .. "and return that"
@@ -59,7 +61,12 @@ local ERRORS = {
     "unknown call 'type': 'type' stays in Lua, before or behind the compiled function" },
   { "function(a) local t = { x §= 1 } a[1] = t[1] end",
     "a table is a list here, numbers without keys: t[k] = v comes behind it" },
-  { "function(a) local t = { §[1] = 1 } a[1] = t[1] end",
+  { "function(a) local t = { [§1] = 1, 2 } a[1] = t[1] end", KEYS },
+  { "function(a) local t = { [§a[1]] = 1 } a[1] = t[1] end", KEYS },
+  { "function(a) local t = { [0] = 1, [§0] = 2 } a[1] = t[0] end", KEYS },
+  { "function(a, n) local t, n = { [0] = §n }, 1 a[n] = t[0] end", KEYS },
+  { "function(a) local t = {} for i = 1, 3 do t[#t + 1] = { [§0] = 1 } end a[1] = t[1][0] end", KEYS },
+  { "function(a) local t = { §{ [0] = 1 } } a[1] = t[1][0] end",
     "a table is a list here, numbers without keys: t[k] = v comes behind it" },
   { "function(a) for i = 1, #a do if a[i] > 2 then return true end end return §0 end",
     "every 'return' gives a boolean in this place, or every one a number" },

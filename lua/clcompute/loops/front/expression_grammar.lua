@@ -104,19 +104,33 @@ function expression_grammar.primary(c)
   return node
 end
 
---- `{ 1, 2 }`, `{ { 1, 2 }, { 3, 4 } }`, `{}`.
+expression_grammar.KEYS = "a table is a list here, numbers without keys: t[k] = v comes behind it"
+
+--- `[0] = e`, an item with a key.
+local function parse_keyed(c)
+  local opener = c:expect "["
+  local key = expression_grammar.parse(c)
+  c:expect("]", opener)
+  c:expect "="
+  return { key = key, value = expression_grammar.parse(c) }
+end
+
+--- `{ 1, 2 }`, `{ { 1, 2 }, { 3, 4 } }`, `{}`, `{ [0] = 1, 2 }`.
 local function parse_table(c)
-  local opener, items, place = c:expect "{", {}, nil
+  local opener, items, keyed, place = c:expect "{", {}, {}, nil
   while not c:is "}" do
-    if c:is "[" then c:fail "a table is a list here, numbers without keys: t[k] = v comes behind it" end
     place = c:peek()
-    items[#items + 1] = expression_grammar.parse(c)
-    if c:is "=" then c:fail "a table is a list here, numbers without keys: t[k] = v comes behind it" end
+    if c:is "[" then
+      keyed[#keyed + 1], place = parse_keyed(c), nil
+    else
+      items[#items + 1] = expression_grammar.parse(c)
+      if c:is "=" then c:fail(expression_grammar.KEYS) end
+    end
     if not c:accept "," and not c:accept ";" then break end
   end
   if place then end_list(items[#items], place) end
   c:expect("}", opener)
-  return c:node("table", opener, { items = items })
+  return c:node("table", opener, { items = items, keyed = #keyed > 0 and keyed or nil })
 end
 
 --- The kind and the fields of what a token alone is; nil for other tokens.

@@ -6,6 +6,7 @@
 
 local expression_grammar = require "clcompute.loops.front.expression_grammar"
 local failure = require("clcompute.loops.tree").failure
+local keyed_items = require "clcompute.loops.front.keyed_items"
 local lexer = require "clcompute.loops.front.lexer"
 local lua_text = require("clcompute.loops.tree").lua_text
 local origin = require "clcompute.loops.front.origin"
@@ -269,7 +270,9 @@ function parse_block(c)
       c:fail "a global function is not accepted here: only 'local function f(x) ... end' is"
     end
     if not c:accept ";" then
-      statements[#statements + 1] = (STATEMENTS[token.text] or parse_assignment)(c)
+      local statement = (STATEMENTS[token.text] or parse_assignment)(c)
+      statements[#statements + 1] = statement
+      for _, store in ipairs(keyed_items.behind(c, statement)) do statements[#statements + 1] = store end
       if token.text == "return" then return statements end
     end
   end

@@ -9,6 +9,7 @@ local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local evaluating = require "clcompute.loops.front.evaluating"
+local expression_grammar = require "clcompute.loops.front.expression_grammar"
 local failure = require("clcompute.loops.tree").failure
 local indexing = require "clcompute.loops.front.indexing"
 local list_proofs = require "clcompute.loops.front.list_proofs"
@@ -108,6 +109,7 @@ end
 -- @tparam table parsed the braces
 -- @tparam {table,...} into statements
 function made_tables.fill(self, array, subscripts, parsed, into)
+  if parsed.keyed then self:fail(parsed, expression_grammar.KEYS) end
   local is_row = #subscripts > 0
   if is_row and #parsed.items > 0 then array.rows[#array.rows].is_item = true end
   for i, item in ipairs(parsed.items) do
