@@ -678,8 +678,8 @@ describe("types", function()
       ["function(b) b[1] = §true end"] = "an array takes numbers, this is a boolean",
       ["function(b) local at = 0.0 for i = 1, 3 do at = i end b[§at] = 1 end"] = "a subscript takes integers, and 'at' "
         .. "is a float, which it is given in line 1: give it integers alone, or write math.floor(at)",
-      ["function(b, x) b[1] = §x & 1 end"] = "'&' takes integers, this is a float: math.floor makes one of it",
-      ["function(b, x) b[1] = ~§x end"] = "'~' takes integers, this is a float: math.floor makes one of it",
+      ["function(b, i) b[1] = §1.5 & i end"] = "'&' takes integers, this is a float: math.floor makes one of it",
+      ["function(b) b[1] = ~§0.5 end"] = "'~' takes integers, this is a float: math.floor makes one of it",
       ["function(b, i) b[1] = 1 + (§i > 1) end"] = "'+' takes numbers, this is a boolean",
       ["function(b, i) b[1] = math.sqrt(§i > 1) end"] = "math.sqrt takes numbers, this is a boolean",
       ["function(b, i) local v = 1 if i > 2 then v = §i > 1 end end"] = "'v' is an integer, and this is a boolean",

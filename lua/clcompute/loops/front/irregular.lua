@@ -33,18 +33,51 @@ local function kept(self, name, value, loop, before)
   return ast.node("name", { variable = variable }, value)
 end
 
---- `n / 2` and `2.5` as the last value of a loop that goes up: Lua rounds it down.
-local function rounded(node, step)
+-- Operators and functions that give a float where an operand is one, and such as give one in any case.
+local JOINS = walk.set { "+", "-", "*", "//", "%", "min", "max" }
+local FLOATS = walk.set { "/", "^", "sqrt", "exp", "log", "sin", "cos", "tan" }
+
+--- Whether an expression is a float, or may be one, by its operators and functions.
+local function is_float(node)
+  if node.kind == "number" then return math.type(node.value) == "float" end
+  local variable = node.kind == "name" and node.variable
+  if variable then return variable.role == "local" and not variable.assigned and is_float(variable.definition) end
+  local word = node.op or node.name
+  if FLOATS[word] then return true end
+  for _, part in ipairs(JOINS[word] and (node.arguments or { node.left or node.operand, node.right }) or {}) do
+    if is_float(part) then return true end
+  end
+  return false
+end
+
+--- A call of a function of math.
+local function call(name, arguments, node)
+  return ast.node("call", { name = name, arguments = arguments }, node)
+end
+
+--- A float as the last value of a loop of integers, rounded towards the first one, as Lua does. The loop has no pass
+-- where it is NaN, for which the value before the first stands.
+local function rounded_float(node, from, step)
+  local before = bounds.plus(ast.copies { from }[1], step > 0 and -1 or 1)
+  if step > 0 then return call("floor", { call("max", { before, node }, node) }, node) end
+  return call("ceil", { call("min", { before, node }, node) }, node)
+end
+
+--- `n / 2`, `2.5` and `math.sqrt(n)` as the last value of a loop: Lua rounds it.
+local function rounded(node, loop)
+  local step = loop.step
   if step > 0 and node.kind == "number" and math.tointeger(node.value // 1) then
     return ast.node("number", { value = math.tointeger(node.value // 1) }, node)
   end
   local divisor = node.kind == "binary" and node.op == "/" and node.right
-  if not divisor or step < 0 or math.type(divisor.value) ~= "integer" or divisor.value <= 0 then return node end
-  return ast.changed(node, { op = "//" })
+  if divisor and step > 0 and math.type(divisor.value) == "integer" and divisor.value > 0
+    and not is_float(node.left) then return ast.changed(node, { op = "//" }) end
+  return not loop.pace and is_float(node) and rounded_float(node, loop.from, step) or node
 end
 
 -- What may be computed of integers before a call, beside sums: the operators that give integers.
-local OF_INTEGERS = { ["+"] = true, ["-"] = true, ["*"] = true, ["//"] = true, ["%"] = true }
+local OF_INTEGERS = { ["+"] = true, ["-"] = true, ["*"] = true, ["//"] = true, ["%"] = true, ["&"] = true,
+  ["|"] = true, ["~"] = true, ["<<"] = true, [">>"] = true }
 local OF_NUMBERS = { min = true, max = true, floor = true, ceil = true, tointeger = true }
 
 --- An expression without locals, where numbers of the call alone decide it; nil where others do.
@@ -53,9 +86,9 @@ local function of_call(node, is_rounded)
     local variable = part.kind == "name" and part.variable
     if variable and variable.role == "local" then return variable.assigned ~= nil end
     if variable then return variable.role ~= "parameter" and variable.role ~= "capture" end
-    if part.kind == "binary" then return not OF_INTEGERS[part.op] and not (part.op == "/" and is_rounded) end
-    if part.kind == "call" then return not OF_NUMBERS[part.name] end
-    return part.kind == "index" or part.kind == "boolean" or part.op == "not" or part.op == "~"
+    if part.kind == "binary" then return not OF_INTEGERS[part.op] and not (is_rounded and FLOATS[part.op]) end
+    if part.kind == "call" then return not OF_NUMBERS[part.name] and not (is_rounded and part.name == "sqrt") end
+    return part.kind == "index" or part.kind == "boolean" or part.op == "not"
   end
   if walk.find({ node }, is_other) then return nil end
   local is_whole = true
@@ -76,6 +109,7 @@ local function computed(self, node)
   local text = lua_text.expression(value, { name = function(variable) return variable.name end })
   local key = lua_text.expression(value)
   local variable = self.computed[key]
+  if is_rounded then value = call("tointeger", { value }, node) end
   if not variable then
     variable = self.variable(text, { role = "capture", loops = {}, is_capture = true, computed = value, number = node })
     self.computed[key] = variable
@@ -138,7 +172,7 @@ end
 --- The end of a loop: from 1 on, `math.max(e, 0)` leaves the passes as `e` does.
 local function end_of(loop)
   local is_from_first = loop.from.kind == "number" and loop.from.value > 0 and loop.step > 0 and not loop.pace
-  return rounded(is_from_first and bounds.without_zero(loop.to) or loop.to, loop.step)
+  return rounded(is_from_first and bounds.without_zero(loop.to) or loop.to, loop)
 end
 
 local function mark_loop(self, loop, before)

@@ -100,12 +100,23 @@ function EXPRESSIONS.call(self, node)
   return result == "join" and joined or result
 end
 
+--- An operand of an operator on integers: Lua makes one of a float, `x | 0`, or raises an error.
+local function whole(self, node, side)
+  local what = "'" .. node.op .. "'"
+  if self:number(node[side], what) == "int" then return end
+  if node[side].kind == "number" then refuse_float(self, node[side], what) end
+  node[side] = ast.node("call", { name = "tointeger", arguments = { node[side] } }, node[side])
+  self:number(node[side])
+end
+
 function EXPRESSIONS.unary(self, node)
   if node.op == "not" then
     self:any(node.operand)
     return "bool"
   end
-  return node.op == "~" and self:integer(node.operand, "'~'") or self:number(node.operand, "'-'")
+  if node.op == "-" then return self:number(node.operand, "'-'") end
+  whole(self, node, "operand")
+  return "int"
 end
 
 local BINARY = {}
@@ -121,9 +132,9 @@ local function float_arithmetic(self, node)
 end
 
 local function bitwise(self, node)
-  local what = "'" .. node.op .. "'"
-  self:integer(node.left, what)
-  return self:integer(node.right, what)
+  whole(self, node, "left")
+  whole(self, node, "right")
+  return "int"
 end
 
 local function order(self, node)
