@@ -4,6 +4,7 @@
 -- nothing else may happen.
 
 local appending = require "clcompute.loops.front.appending"
+local ast = require("clcompute.loops.tree").ast
 local evaluating = require "clcompute.loops.front.evaluating"
 local expressions = require "clcompute.loops.front.expressions"
 local indexing = require "clcompute.loops.front.indexing"
@@ -100,8 +101,7 @@ end
 
 --- Whether an assignment gives a name a value from here on, in whatever way the function goes; but for the steps of a
 -- counter.
-local function is_straight(self, parsed)
-  local target, value = parsed.target, parsed.value
+local function is_straight(self, target, value)
   local denotation = target.kind == "name" and self:denote(target)
   if denotation and denotation.tag == "missing" then return missing.is_settled(self, denotation) end
   if target.kind ~= "name" or #self.loops > 0 or self.branches > 0 or self.calls then return false end
@@ -112,11 +112,10 @@ local function is_straight(self, parsed)
 end
 
 --- Such an assignment makes a new local of the name, so that both values are known.
-local function renew(self, parsed, into)
-  local value = evaluating.value(self, parsed.value, into)
-  local variable = self:variable(parsed.target.name, { role = "local", node = parsed.target, definition = value })
+local function renew(self, target, value, parsed, into)
+  local variable = self:variable(target.name, { role = "local", node = target, definition = value })
   into[#into + 1] = self:node("local", parsed, { variable = variable, value = value })
-  self:names_with(parsed.target.name)[parsed.target.name] = { tag = "variable", variable = variable }
+  self:names_with(target.name)[target.name] = { tag = "variable", variable = variable }
 end
 
 --- Refuses an array as an element, and a table as the value of a name that has one.
@@ -132,7 +131,9 @@ end
 
 --- The statements of `target = value`.
 function assigning.one(self, parsed, into)
-  if is_straight(self, parsed) then return renew(self, parsed, into) end
+  if is_straight(self, parsed.target, parsed.value) then
+    return renew(self, parsed.target, evaluating.value(self, parsed.value, into), parsed, into)
+  end
   check_value(self, parsed)
   if is_placed(self, parsed) then return end
   local list, row = list_at(self, parsed.target)
@@ -156,7 +157,7 @@ end
 local function is_assigned(subscript, targets)
   if walk.find({ subscript }, function(part) return part.kind == "index" end) then return true end
   for _, target in ipairs(targets) do
-    if target.kind == "name" and walk.mentions(subscript, target.variable) then return true end
+    if target.variable and walk.mentions(subscript, target.variable) then return true end
   end
   return false
 end
@@ -165,21 +166,63 @@ end
 -- too late: of names there is nothing that is seen then.
 local function is_late(targets, i, value)
   for j, target in ipairs(targets) do
-    if target.kind ~= "name" or j > i and walk.mentions(value, target.variable) then return true end
+    if target.kind ~= "name" then return true end
+    if j > i and target.variable and walk.mentions(value, target.variable) then return true end
   end
   return false
 end
 
---- Several at once: all values, and where they go, are known before the first is assigned.
-function assigning.several(self, parsed, into)
-  local targets, values, is_grown = {}, {}, {}
+--- The targets of an assignment of several values: resolved, the list that one is the end of, or a name as it is
+-- written that gets a new local.
+local function targets_of(self, parsed, into)
+  local targets, is_grown = {}, {}
   for i, target in ipairs(parsed.targets) do
     local list, row = list_at(self, target)
     if row then self:fail(target, appending.ROW, target.name, list.name, target.name) end
     if list and is_grown[list] then self:fail(target, "'%s' is appended to twice at once", list.name) end
-    targets[i] = list or self:evaluating(nil, into, target_of, target)
+    local is_new = is_straight(self, target, parsed.values[i] or parsed.values[#parsed.values])
+    targets[i] = list or is_new and target or self:evaluating(nil, into, target_of, target)
     is_grown[list or targets[i]] = true
   end
+  return targets
+end
+
+local are_plain
+
+--- Whether an expression is the same whatever is stored in elements, and nothing is done for it.
+local function is_plain(parsed)
+  if parsed.kind == "index" or parsed.kind == "call" or parsed.kind == "length" then return false end
+  return are_plain(parsed.items or { parsed.left or parsed.operand, parsed.right })
+end
+
+function are_plain(list)
+  for _, parsed in ipairs(list) do
+    if not is_plain(parsed) then return false end
+  end
+  return true
+end
+
+--- `t[i], u[i] = {}, { 0, x }` as one assignment after the other; false where that is not the same.
+local function rows_alone(self, parsed, into)
+  local has_braces, is_grown = false, {}
+  for i, target in ipairs(parsed.targets) do
+    local value = parsed.values[i]
+    if target.kind ~= "index" or not value or not is_plain(value) then return false end
+    local list = list_at(self, target)
+    if list and is_grown[list] or not list and not are_plain(target.subscripts) then return false end
+    has_braces, is_grown[list or target] = has_braces or value.kind == "table", true
+  end
+  for i = has_braces and #parsed.targets or 0, 1, -1 do
+    local one = { target = parsed.targets[i], value = parsed.values[i] }
+    assigning.one(self, ast.parsed("assign", one, parsed), into)
+  end
+  return has_braces
+end
+
+--- Several at once: all values, and where they go, are known before the first is assigned.
+function assigning.several(self, parsed, into)
+  if rows_alone(self, parsed, into) then return end
+  local targets, values = targets_of(self, parsed, into), {}
   local first = #into + 1
   for i, node in ipairs(evaluating.values(self, parsed.values, into, evaluating.value)) do
     local is_kept = node.kind ~= "number" and is_late(targets, i, node)
@@ -199,6 +242,8 @@ function assigning.several(self, parsed, into)
     local target = targets[i]
     if target.is_made then
       appending.append(self, target, parsed, values[i], into)
+    elseif target == parsed.targets[i] then
+      renew(self, target, values[i], parsed, into)
     else
       note_store(self, target, parsed)
       into[#into + 1] = self:node("assign", parsed, { target = target, value = values[i] })
