@@ -118,7 +118,62 @@ local FORMS = {
     for i = 1, n do whole[i] = (i % 5) * 1.0 end
     return { whole, integers(n) }
   end },
+  ["the last element of a list, before the text appends to it"] = { function(x)
+    local values, counts, sums = {}, {}, { 0.5 }
+    for _, v in ipairs(x) do
+      if #values > 0 and values[#values] == v then
+        counts[#counts] = counts[#counts] + 1
+      else
+        values[#values + 1] = v
+        table.insert(counts, 1)
+      end
+      sums[#sums] = sums[#sums] + v
+      if v > 4 then sums[#sums + 1] = v end
+    end
+    for i = 1, #x do x[i] = 2 * x[i] end
+    return values, counts, sums
+  end, function(n)
+    local x = {}
+    for i = 1, n do x[i] = i // 3 end
+    return { x }
+  end },
+  ["rows of three dimensions that may be missing"] = { function(a, b)
+    for z = 1, #a do
+      for y = 1, #a[z] do
+        local up, s = a[z][y + 1], a[z][y][1]
+        if up then s = s + up[2] end
+        if a[z][y - 1] then s = s + 2 * a[z][y - 1][1] end
+        if a[z + 1] then s = s - a[z + 1][y][2] end
+        b[z][y][1] = s
+      end
+    end
+  end, function(n)
+    local a, b = {}, {}
+    for z = 1, n + 1 do
+      a[z], b[z] = {}, {}
+      for y = 1, 3 do a[z][y], b[z][y] = { z + 0.5 * y, z * y + 0.25 }, { 0.0, 1.0 } end
+    end
+    return { a, b }
+  end },
+  ["rotations"] = { function(x, y, k)
+    local n, out = #x, {}
+    for i = 1, n do out[(i - 1 + k) % n + 1] = x[i] end
+    for i = 0, n - 1 do
+      local s = 2 * x[i + 1] + (i - k) % n
+      y[(i - k) % n + 1] = y[(i - k) % n + 1] + s
+    end
+    return out
+  end, function(n) return { floats(n), floats(n), 3 } end },
 }
+
+--- Runs a function in Lua and compiled on tables, with the same results, which is told otherwise; returns whether it
+-- was launched.
+local function is_launched(f, device, ...)
+  local compiled <close> = assert(loops.compile(f, { device = device, force = true }))
+  local arguments = { ... }
+  assert.is_true(copies.are_calls_equal(compiled, f, arguments, device))
+  return compiled:stats().launches > 0
+end
 
 describe("forms that people write", function()
   local device = helper.device()
@@ -140,6 +195,32 @@ describe("forms that people write", function()
     assert.has_error(function() compiled({ 1.0, 2.5 }, { 0, 0 }) end)
     assert.equal(1, compiled:stats().launches)
   end)
+
+  it("are no rotation where passes are others, or integers wrap", function()
+    local function rotate(x, y, k, m)
+      local n = #x
+      for i = 1, m do y[(i + k) % n + 1] = x[i % n + 1] end
+    end
+    assert.is_false(is_launched(rotate, device, floats(5), floats(5), 3, 9))
+    assert.is_false(is_launched(function(x, y, k)
+      local n = #x
+      for i = 1, n do y[(i + k) % n + 1] = x[i] end
+    end, device, floats(5), floats(5), math.maxinteger - 2))
+    assert.is_false(is_launched(function(x, k)
+      for i = 1, #x do x[(i + k) % #x + 1] = x[i] + 1 end
+    end, device, floats(5), 3))
+  end)
+
+  it("stay in Lua where a default follows an element that may lie beyond a table which is stored elsewhere, too",
+    function()
+      assert.is_false(is_launched(function(x, k)
+        local t, out = {}, {}
+        for i = 1, #x do t[i] = x[i] end
+        t[1] = 7
+        for i = 1, #k do out[i] = t[k[i]] or 3 end
+        return out
+      end, device, floats(5), { -1, 0, 1, 5, 6, 7 }))
+    end)
 
   it("are not taken for the same where one value changes the place of the other", function()
     local compiled, failure = loops.compile "function(p, t) local u = {} p[1], u[p[1]] = 2, {} t[1] = u[1][1] end"

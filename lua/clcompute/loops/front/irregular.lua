@@ -8,6 +8,7 @@ local ast = require("clcompute.loops.tree").ast
 local bounds = require("clcompute.loops.tree").loop_bounds
 local failure = require("clcompute.loops.tree").failure
 local lua_text = require("clcompute.loops.tree").lua_text
+local rotations = require "clcompute.loops.front.rotations"
 local walk = require("clcompute.loops.tree").walk
 
 local irregular = {}
@@ -102,14 +103,16 @@ local function of_call(node, is_rounded)
 end
 
 --- The name of a number that is computed before a call: `w * h`; nil where data decide it, or it may not be.
-local function computed(self, node)
+-- `condition` makes one of the value, without which there is no such number.
+local function computed(self, node, condition)
   local is_rounded = node.kind == "call" and (node.name == "floor" or node.name == "ceil")
   local value = not self.is_cautious and of_call(node, is_rounded)
   if not value then return nil end
   local text = lua_text.expression(value, { name = function(variable) return variable.name end })
+  if is_rounded then value = call("tointeger", { value }, node) end
+  if condition then value = condition(value) end
   local key = lua_text.expression(value)
   local variable = self.computed[key]
-  if is_rounded then value = call("tointeger", { value }, node) end
   if not variable then
     variable = self.variable(text, { role = "capture", loops = {}, is_capture = true, computed = value, number = node })
     self.computed[key] = variable
@@ -232,6 +235,22 @@ local function mark_target(node)
   end)
 end
 
+--- The two loops that stand for one which stores at a remainder; nil for others. The remainder of the first pass is 0
+-- where there is none.
+local function split(self, loop)
+  local function first(value, last)
+    return computed(self, value, function(own)
+      local function binary(op, left, right) return ast.node("binary", { op = op, left = left, right = right }, value) end
+      local zero = ast.node("number", { value = 0 }, value)
+      local is_up = binary("<=", own.left, of_call(last).left)
+      return binary("or", binary("and", binary("<=", own.right, zero), zero), binary("and", is_up, own))
+    end)
+  end
+  return rotations.split(loop, self.tables, first, function(variable)
+    return self.variable(variable.name, { role = variable.role, loops = {} }).id
+  end)
+end
+
 local mark_list
 
 local STATEMENTS = {
@@ -260,10 +279,13 @@ local STATEMENTS = {
 function mark_list(self, nodes)
   local result = {}
   for _, node in ipairs(nodes) do
-    local before = {}
-    STATEMENTS[node.kind](self, node, before)
+    local pieces = node.kind == "for" and split(self, node)
+    local before = pieces and mark_list(self, pieces) or {}
+    if not pieces then
+      STATEMENTS[node.kind](self, node, before)
+      before[#before + 1] = node
+    end
     table.move(before, 1, #before, #result + 1, result)
-    result[#result + 1] = node
   end
   return result
 end
@@ -275,7 +297,7 @@ end
 -- @treturn table the tree
 function irregular.mark(tree, variable, is_cautious)
   local self = { origin = tree.origin, variable = variable, captures = tree.captures, computed = {},
-    is_cautious = is_cautious }
+    tables = tree.scratch, is_cautious = is_cautious }
   tree.body = mark_list(self, tree.body)
   return tree
 end

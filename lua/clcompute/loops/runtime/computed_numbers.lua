@@ -26,7 +26,7 @@ function computed_numbers.compile(variables)
   for _, variable in ipairs(variables) do
     local text = variable.computed and lua_text.expression(variable.computed, options)
     if text then
-      lines[#lines + 1] = ("%s = %s"):format(positions[variable], text)
+      lines[#lines + 1] = ("%s = %s or nil"):format(positions[variable], text)
       found[#found + 1] = positions[variable]
     end
   end
