@@ -276,10 +276,10 @@ end
 -- --- what is read ------------------------------------------------------------------------------
 
 --- That subscripts which are looked at as they are used are within a table. Where a condition asks whether a number is
--- there, they are not looked at.
+-- there, or a default follows, those beyond it are no error.
 local function inside(access)
-  local formulas = {}
-  if access.node.may_miss == "condition" and not access.variable.is_flags then return formulas end
+  local formulas, may_miss = {}, access.node.may_miss
+  if may_miss == "default" or may_miss == "condition" and not access.variable.is_flags then return formulas end
   for d in pairs(access.node.checked or {}) do
     formulas[#formulas + 1] = ("0 <= %s < %s"):format(access.subscripts[d], ast.size(access.variable, d))
   end

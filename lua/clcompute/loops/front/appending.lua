@@ -64,6 +64,25 @@ local function need_cursor(self, array, parsed)
   self.again(self.wanted.cursors, array.node.offset, true)
 end
 
+--- Whether something in parsed statements is appended to a table of a name.
+local function has_append(parsed, name)
+  local is_end = parsed.kind == "index" and parsed.name == name and appending.is_end(parsed)
+  local is_insert = parsed.kind == "call" and appending.is_insert(parsed) and parsed.arguments[1].name == name
+  if is_end or is_insert then return true end
+  for _, part in next, parsed do
+    if type(part) == "table" and has_append(part, name) then return true end
+  end
+  return false
+end
+
+--- Refuses what needs to know how long a table is, unless something is appended to it further on: then it has a cursor.
+local function refuse_length(self, array, parsed, message)
+  if not array.cursor and self.base == 1 and has_append(self.statements, array.name) then
+    need_cursor(self, array, parsed)
+  end
+  self:fail(parsed, message, array.name)
+end
+
 --- Takes what counts the elements of tables for their cursors where they have none; a table that is filled as far as
 -- another one goes has that one's.
 local function find_cursors(self)
@@ -285,7 +304,7 @@ function appending.note(self, array, subscripts, parsed)
     and loop.from.value == 1
   made_extents.note(self, array, first, is_filling)
   if array.is_counted and not array.filled and not (first.value and first.value <= array.item_count) then
-    self:fail(parsed, list_proofs.LONGER, array.name)
+    refuse_length(self, array, parsed, list_proofs.LONGER)
   end
   if is_filling then array.filled = loop end
 end
@@ -344,7 +363,7 @@ function appending.length(self, array, parsed, dimension)
     return self:node("number", parsed, { value = array.item_count })
   end
   local passes = self.base == 1 and passes_of(self, array)
-  if not passes then self:fail(parsed, UNKNOWN, array.name) end
+  if not passes then refuse_length(self, array, parsed, UNKNOWN) end
   return self:node("call", parsed, { name = "max", arguments = { passes, self:node("number", parsed, { value = 0 }) } })
 end
 

@@ -66,20 +66,34 @@ local function element(self, array, subscripts, parsed)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
---- The condition that there is the row of a matrix which a name stands for, `local row = a[i + 1]`, or which is an
+--- Behind the condition that an element or a row is there: that what it stands in is there, too, as reading it sees to.
+-- Of a row the first element is read.
+local function read(self, array, subscripts, is_there, parsed)
+  for d = #subscripts + 1, array.rank or 0 do subscripts[d] = self:node("number", parsed, { value = 1 }) end
+  local zero, holds = self:node("number", parsed, { value = 0 }), self:node("boolean", parsed, { value = true })
+  local is_read = binary(self, parsed, "<", element(self, array, subscripts, parsed), zero)
+  return binary(self, parsed, "and", is_there, binary(self, parsed, "or", is_read, holds))
+end
+
+--- The condition that there is the row of an array which a name stands for, `local row = a[i + 1]`, or which is an
 -- argument; nil for other names.
 local function of_name(self, parsed)
   local denotation = self:denote(parsed)
   if denotation.tag == "argument" then return self:within(denotation, presence.condition, denotation.node) end
-  if self.base ~= 1 or denotation.tag ~= "row" or #denotation.subscripts > 1 then return nil end
-  local array = denotation.array
-  local extent = not array.is_made and indexing.extent(self, array, parsed, 1) or appending.extent(self, array, parsed)
+  if self.base ~= 1 or denotation.tag ~= "row" then return nil end
+  local array, d = denotation.array, #denotation.subscripts
+  if array.is_made and d > 1 then return nil end
+  local extent = not array.is_made and indexing.extent(self, array, parsed, d) or appending.extent(self, array, parsed)
   if not extent then return nil end
   array.asked = array.asked or {}
-  array.asked[1] = true
-  local function place() return ast.copies(denotation.subscripts)[1] end
-  return binary(self, parsed, "and", binary(self, parsed, "<=", self:node("number", parsed, { value = 1 }), place()),
-    binary(self, parsed, "<=", place(), extent))
+  array.asked[d] = true
+  local function place() return ast.copies(denotation.subscripts)[d] end
+  local is_there = binary(self, parsed, "and", binary(self, parsed, "<=", self:node("number", parsed, { value = 1 }),
+    place()), binary(self, parsed, "<=", place(), extent))
+  if d == 1 then return is_there end
+  local subscripts = ast.copies(denotation.subscripts)
+  subscripts[d + 1] = self:node("number", parsed, { value = 1 })
+  return read(self, array, subscripts, is_there, parsed)
 end
 
 --- The condition that an element is there, or a row of a matrix, whatever it is; nil for other expressions. Of an
@@ -92,10 +106,7 @@ function presence.condition(self, parsed)
   local is_known, extent = asked(self, parsed)
   if not is_known then return nil end
   local array, subscripts, is_there = looked_up(self, parsed, extent)
-  if #subscripts == 1 then return is_there end
-  local zero, holds = self:node("number", parsed, { value = 0 }), self:node("boolean", parsed, { value = true })
-  local is_read = binary(self, parsed, "<", element(self, array, subscripts, parsed), zero)
-  return binary(self, parsed, "and", is_there, binary(self, parsed, "or", is_read, holds))
+  return #subscripts == 1 and is_there or read(self, array, subscripts, is_there, parsed)
 end
 
 --- What counts of an element in a condition: whether it is there, and of a table that the function makes, whether it is
