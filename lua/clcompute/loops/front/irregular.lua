@@ -190,7 +190,7 @@ local function mark_loop(self, loop, before)
   if walk.breaks_out(loop.body) then loop.irregular, loop.is_broken = END, true end
 end
 
---- Arrays that subscripts or bounds depend on have integers.
+--- Arrays that subscripts, bounds or bits depend on have integers.
 local function mark_pointers(node)
   walk.node(node, function(part)
     if part.kind == "index" then part.array.is_pointer = true end
@@ -214,9 +214,12 @@ local function mark_index(node)
   end
 end
 
+local OF_BITS = walk.set { "&", "|", "~", "<<", ">>" }
+
 local function mark_expressions(nodes)
   walk.nodes(nodes, function(node)
     if node.kind == "index" then mark_index(node) end
+    if OF_BITS[node.op] then mark_pointers(node) end
   end)
 end
 
@@ -240,7 +243,9 @@ end
 local function split(self, loop)
   local function first(value, last)
     return computed(self, value, function(own)
-      local function binary(op, left, right) return ast.node("binary", { op = op, left = left, right = right }, value) end
+      local function binary(op, left, right)
+        return ast.node("binary", { op = op, left = left, right = right }, value)
+      end
       local zero = ast.node("number", { value = 0 }, value)
       local is_up = binary("<=", own.left, of_call(last).left)
       return binary("or", binary("and", binary("<=", own.right, zero), zero), binary("and", is_up, own))
