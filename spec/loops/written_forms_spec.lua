@@ -155,6 +155,31 @@ local FORMS = {
     end
     return { a, b }
   end },
+  ["a store at the end of each way, of which one has a loop before"] = { function(x)
+    local kinds, heights = {}, {}
+    for i = 1, #x do
+      heights[i] = {}
+      if x[i] > 3 then
+        kinds[i] = 2
+      elseif x[i] < 1 then
+        local below = 0
+        for j = math.max(1, i - 2), i do if x[j] < 1 then below = below + 1 end end
+        if below == 1 then kinds[i] = 1 else kinds[i] = below + 3 end
+      else
+        kinds[i] = 0
+      end
+      for j = 1, 2 do
+        local h = x[i] + j
+        if h < 4 then
+          h = h * h
+          heights[i][j] = h + 0.5
+        else
+          heights[i][j] = h
+        end
+      end
+    end
+    return kinds, heights
+  end, function(n) return { floats(n) } end },
   ["rotations"] = { function(x, y, k)
     local n, out = #x, {}
     for i = 1, n do out[(i - 1 + k) % n + 1] = x[i] end
