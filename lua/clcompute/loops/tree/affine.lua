@@ -75,14 +75,25 @@ end
 
 local KINDS = {}
 
-local known = setmetatable({}, { __mode = "k" }) -- variable to what its definition gave
+local known = setmetatable({}, { __mode = "k" }) -- variable to what its definition gave, and the `locals` in that
+local met -- as keys, the locals that stand in the definition which is gone through
+
+--- Whether a local that a definition speaks of is assigned; while a function is resolved that turns out later.
+local function is_stale(entry)
+  for variable in pairs(entry.locals) do
+    if variable.assigned then return true end
+  end
+  return false
+end
 
 local function of_definition(variable)
-  local entry = known[variable]
-  if not entry then
+  local entry, around = known[variable], met
+  if not entry or is_stale(entry) then
+    met = {}
     entry = table.pack(affine.of(variable.definition))
-    known[variable] = entry
+    entry.locals, met, known[variable] = met, around, entry
   end
+  for inner in pairs(around and entry.locals or {}) do around[inner] = true end
   return entry[1], entry[2]
 end
 
@@ -97,6 +108,7 @@ end
 function KINDS.name(node)
   local variable = node.variable
   if variable.role ~= "local" then return single { variable = variable } end
+  if met then met[variable] = true end
   if variable.assigned then
     return refuse(node, "'%s' is assigned in line %d", variable.name, variable.assigned.line)
   end
