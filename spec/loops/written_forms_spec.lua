@@ -180,6 +180,30 @@ local FORMS = {
     end
     return kinds, heights
   end, function(n) return { floats(n) } end },
+  ["a number that a loop changes, behind one that fills a table up to it"] = { function(a)
+    local n, wave = #a, {}
+    for i = 1, n do wave[i] = 0 end
+    while n > 1 do
+      local half = n // 2
+      for i = 1, half do
+        wave[i] = (a[2 * i - 1] + a[2 * i]) / 2
+        wave[half + i] = (a[2 * i - 1] - a[2 * i]) / 2
+      end
+      for i = 1, n do a[i] = wave[i] end
+      n = half
+    end
+    return n
+  end, function(n) return { floats(n) } end },
+  ["a local of a number that is changed behind it"] = { function(x, y, m)
+    local n = 3
+    for _ = 1, 3 do
+      local from = n + 0
+      local s = x[from + 1] or 0.5
+      for i = 1, m do y[from + i] = y[i] + s end
+      n = n - 1
+    end
+    for i = 1, m do x[i] = 2 * x[i] end
+  end, function(n) return { floats(n), floats(n + 3), n } end },
   ["rotations"] = { function(x, y, k)
     local n, out = #x, {}
     for i = 1, n do out[(i - 1 + k) % n + 1] = x[i] end

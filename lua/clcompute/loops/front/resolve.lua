@@ -10,6 +10,7 @@ local appending = require "clcompute.loops.front.appending"
 local ast = require("clcompute.loops.tree").ast
 local calling = require "clcompute.loops.front.calling"
 local expressions = require "clcompute.loops.front.expressions"
+local first_values = require "clcompute.loops.front.first_values"
 local flags = require "clcompute.loops.front.flags"
 local irregular = require "clcompute.loops.front.irregular"
 local jumps = require "clcompute.loops.front.jumps"
@@ -91,7 +92,8 @@ local function resolve_once(parsed, base, wanted, is_cautious, left_out)
   local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
     body = body, origin = parsed.origin, base = self.base, results = results,
     scratch = #self.made > 0 and self.made or nil }, parsed)
-  return irregular.mark(flags.apply(tree), function(name, fields) return self:variable(name, fields) end, is_cautious)
+  local function new_variable(name, fields) return self:variable(name, fields) end
+  return irregular.mark(first_values.split(flags.apply(tree), new_variable), new_variable, is_cautious)
 end
 
 --- The tree of a parsed function with variables in place of names.
