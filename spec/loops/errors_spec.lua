@@ -110,7 +110,8 @@ local ERRORS = {
     .. "gets is not known before a call, as data say how often this 'while' goes round: fill it "
     .. "before, by 'for i = 1, most do t[i] = 0 end', and count" },
   { "function(a, n) local t = {} for i = n, 1, -1 do local r = { a[i], i } §t[#t + 1] = r end return t end",
-    "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }" },
+    "a row is appended in each pass of one loop in steps of 1, or in braces, t[#t + 1] = { x, y }; elsewhere let a "
+      .. "loop's variable say which one it is: t[r] = row" },
   { "function() local t = {} for i = 1, 4 do §t[i % 2 + 1] = {} for j = 1, i do t[i % 2 + 1][j] = i end end return t "
     .. "end", THERE },
   { "function() local t = {} for i = 1, 4 do §t[(i - 1) // 2 + 1] = { i } end return t end", THERE },
@@ -144,7 +145,7 @@ local ERRORS = {
     "'t' gets longer at its end, so what is appended are numbers, or rows that all have as many" },
   { "function(a, n) local t, s = {}, 0 for i = 1, n do if a[i] > 2 then t[#t + 1] = i end end return §t[n] end", "'t' "
     .. "gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' where n counts "
-    .. "them" },
+    .. "them; to take others fill it before, by 'for i = 1, most do t[i] = 0 end'" },
   { "function(a, n) local t = {} for i = 1, n do t[i] = i end a[1] = #t §t[n + 1] = 2 end", "'t' is asked for its "
     .. "length, and this may make it longer: use the number that it gets" },
   { "function(a, n) local t = {} t[#t + 1] = { 1, 2 } §t[#t + 1] = { 3 } return t end",

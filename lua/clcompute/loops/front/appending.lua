@@ -161,7 +161,8 @@ end
 --- The subscript of a row that becomes one by `t[#t + 1] = row`.
 function appending.place_of_row(self, array, parsed)
   if array.cursor or not stores_all(self, array) then
-    self:fail(parsed, "a row is appended in each pass of one loop, or in braces: t[#t + 1] = { x, y }")
+    self:fail(parsed, "a row is appended in each pass of one loop in steps of 1, or in braces, t[#t + 1] = { x, y }; "
+      .. "elsewhere let a loop's variable say which one it is: t[r] = row")
   end
   return pass_of(self.loops[#self.loops], parsed)
 end

@@ -143,7 +143,7 @@ list_proofs.UNKNOWN = "how long '%s' gets is not known before a call, as data sa
   .. "by 'for i = 1, most do t[i] = 0 end'"
 local ROWS = "'%s' gets longer at its end, so what is appended are numbers, or rows that all have as many"
 local ELEMENTS = "'%s' gets longer at its end, so its elements are those of a loop 'for i = 1, #t', or 'for i = 1, n' "
-  .. "where n counts them"
+  .. "where n counts them; to take others fill it before, by 'for i = 1, most do t[i] = 0 end'"
 list_proofs.LONGER = "'%s' is asked for its length, and this may make it longer: use the number that it gets"
 local LATER = "the length of '%s' is asked for, and its loop ends where a local says that changes later"
 
