@@ -169,7 +169,7 @@ end
 --- Whether the order of some reductions matters to their results.
 function loop_reductions.have_order(list)
   for _, reduction in ipairs(list) do
-    if not is_orderless(reduction) then return true end
+    if reduction.has_order then return true end
   end
   return false
 end
@@ -186,8 +186,10 @@ local function reduction_of(statement)
   end
   if not occurrence or count_of(occurrence, node.value) > 1 then return nil end
   if not fits(operands, node.target, operation) then return nil end
-  return { operation = operation, node = node, target = node.target, occurrence = occurrence,
+  local reduction = { operation = operation, node = node, target = node.target, occurrence = occurrence,
     others = others_of(operands, occurrence), is_first = is_first(node.value, occurrence) }
+  reduction.has_order = not is_orderless(reduction)
+  return reduction
 end
 
 -- --- x in a loop --------------------------------------------------------------------------
@@ -269,15 +271,15 @@ end
 
 --- Gives `reductions` to each loop that would be parallel without them: a list of `{ operation=, node=, target=,
 -- occurrence=, others=, is_first= }`, where `operation` is "sum", "product", "min" or "max", `node` the assignment,
--- `target` its x, `occurrence` the x of its right side, `others` what is put together with it, and `is_first` whether
--- math.min or math.max has it first.
+-- `target` its x, `occurrence` the x of its right side, `others` what is put together with it, `is_first` whether
+-- math.min or math.max has it first, and `has_order` whether its result depends on the order.
 -- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`
 -- @tparam ?boolean keeps_order whether only those count that have the same result in any order
 -- @tparam ?integer budget in isl's operations, for each loop
 function loop_reductions.mark(scop, keeps_order, budget)
   local function form(statement)
     local reduction = reduction_of(statement)
-    return reduction and not (keeps_order and loop_reductions.have_order { reduction }) and reduction or nil
+    return reduction and not (keeps_order and reduction.has_order) and reduction or nil
   end
   for _, loop in ipairs(scop.loops) do
     local list, own = loop_reductions.candidates(scop, loop, form)

@@ -67,7 +67,7 @@ function arithmetic.shared_out(plan)
   for _, kernel in ipairs(plan.kernels) do
     for _, reduction in ipairs(reductions_of(kernel)) do
       local is_extreme = reduction.operation == "min" or reduction.operation == "max"
-      local is_float = reduction.target.type == "float"
+      local is_float = reduction.has_order and reduction.target.type == "float"
       reorders, swaps = reorders or is_float and not is_extreme, swaps or is_float and is_extreme
     end
   end

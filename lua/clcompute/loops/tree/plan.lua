@@ -110,6 +110,7 @@ local PARTS = record.family("part of a plan", {
     { "id", "string", "partition" }, { "type", "string", "partition", '"int" or "float"' },
     { "operation", "string", "partition", '"sum", "product", "min" or "max"' },
     { "target", "ref", "partition", "x" }, { "is_local", "boolean", "partition", "whether x is one" },
+    { "has_order", "boolean", "partition", "whether its result depends on the order" },
     { "node", "ref", "partition", "the assignment" }, { "instead", "ref", "partition", "that of the work-item" },
     { "identity", "number", "partition", "what it begins with" },
     { "helper", "string", "partition", "in C, of two values" },
