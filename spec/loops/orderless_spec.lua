@@ -64,6 +64,8 @@ helper.describe_each("a reduction", function(device)
         local expected, got, compiled = both(device, update, n, ODD[n % #ODD + 1])
         assert.equal(expected, got, ("%s, n = %d"):format(update, n))
         assert.not_matches("reduces", compiled:explain(), update)
+        local advice = update:find "^s = s %+" and "" or "not_"
+        assert[advice .. "matches"]('; reduce = "tree" shares it out: sum in s %(line 3%)', compiled:explain(), update)
       end
     end
   end)

@@ -269,24 +269,27 @@ function loop_reductions.candidates(scop, loop, form, is_apart)
   return list, own
 end
 
---- Gives `reductions` to each loop that would be parallel without them: a list of `{ operation=, node=, target=,
--- occurrence=, others=, is_first= }`, where `operation` is "sum", "product", "min" or "max", `node` the assignment,
--- `target` its x, `occurrence` the x of its right side, `others` what is put together with it, `is_first` whether
--- math.min or math.max has it first, and `has_order` whether its result depends on the order.
+--- The reductions that alone keep a loop from being parallel, or nil: a list of `{ operation=, node=, target=,
+-- occurrence=, others=, is_first=, has_order= }`, where `operation` is "sum", "product", "min" or "max", `node` the
+-- assignment, `target` its x, `occurrence` the x of its right side, `others` what is put together with it, `is_first`
+-- whether math.min or math.max has it first, and `has_order` whether its result depends on the order.
 -- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`
+-- @tparam table loop
 -- @tparam ?boolean keeps_order whether only those count that have the same result in any order
--- @tparam ?integer budget in isl's operations, for each loop
-function loop_reductions.mark(scop, keeps_order, budget)
-  local function form(statement)
+-- @tparam ?integer budget in isl's operations
+function loop_reductions.of(scop, loop, keeps_order, budget)
+  if loop.parallel or loop.irregular then return nil end
+  local list, own = loop_reductions.candidates(scop, loop, function(statement)
     local reduction = reduction_of(statement)
     return reduction and not (keeps_order and reduction.has_order) and reduction or nil
-  end
+  end)
+  return #list > 0 and not dependences.is_carried(scop, loop, own, budget) and list or nil
+end
+
+--- Gives each loop its `reductions`.
+function loop_reductions.mark(scop, keeps_order, budget)
   for _, loop in ipairs(scop.loops) do
-    local list, own = loop_reductions.candidates(scop, loop, form)
-    local may_be = not loop.parallel and not loop.irregular and #list > 0
-    if may_be and not dependences.is_carried(scop, loop, own, budget) then
-      loop.reductions = list
-    end
+    loop.reductions = loop_reductions.of(scop, loop, keeps_order, budget) or loop.reductions
   end
 end
 

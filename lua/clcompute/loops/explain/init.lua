@@ -38,6 +38,15 @@ local PLACES = {
   either = "sequential in a work-item, or shared out where the loop around has few passes",
 }
 
+--- What `reduce = "tree"` would change at a loop that keeps its order, in words.
+local function advice_on_order(spec, node)
+  for _, around in ipairs(node.variable.loops) do
+    if around.parallel then return "" end
+  end
+  local list = not spec.given_up and loop_reductions.of(spec.scop, node)
+  return list and ('; reduce = "tree" shares it out: %s'):format(loop_reductions.describe(spec.scop, list)) or ""
+end
+
 local function explain_loop(spec, node, role, lines)
   if node.strips then role = ("%s; its strips (line %d) are one loop"):format(role, node.strips) end
   local place = ("%4d: %s%s"):format(node.line, ("  "):rep(#node.variable.loops),
@@ -69,8 +78,8 @@ local function explain_loop(spec, node, role, lines)
   end
   if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
   if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
-  add(lines, "  %-20s sequential: %s%s -> %s", place, table.concat(reasons, "; "), node.is_moved and "; moved inwards"
-    or "", role)
+  add(lines, "  %-20s sequential: %s%s -> %s%s", place, table.concat(reasons, "; "),
+    node.is_moved and "; moved inwards" or "", role, advice_on_order(spec, node))
 end
 
 -- --- copies -------------------------------------------------------------------------------

@@ -89,8 +89,8 @@ function reduction_kernels.accumulators(reductions, suffix)
     local id = (is_local and target.variable.id or ("%s_x%d"):format(target.array.id, i)) .. (suffix or "")
     local name = ast.made_up(id, type)
     list[i] = plan.part("accumulator", { id = id, type = type, operation = operation, target = target,
-      is_local = is_local,
-      has_order = reduction.has_order, node = reduction.node, instead = instead_of(reduction, name),
+      is_local = is_local, has_order = reduction.has_order, node = reduction.node,
+      instead = instead_of(reduction, name),
       identity = IDENTITY[operation][type], helper = HELPER[operation][type], result = combined(reduction, name),
       found = combined(reduction, ast.made_up("found", type)) })
   end
