@@ -59,6 +59,8 @@ local ERRORS = {
   { "function(a) a[1] = §#'x' end", "'#' takes the name of an array" },
   { "function(a) a[1] = §type(a[1]) == 'number' and 1 or 0 end",
     "unknown call 'type': 'type' stays in Lua, before or behind the compiled function" },
+  { "function(a) local c = 0.0 local function f() c = c + 1 return c end local t = §{ [0] = c, f() } a[1] = t[0] end",
+    "a function is called in braces with keys, or beside them: call it before, in a local of its own" },
   { "function(a) local t = { x §= 1 } a[1] = t[1] end",
     "a table is a list here, numbers without keys: t[k] = v comes behind it" },
   { "function(a) local t = { [§1] = 1, 2 } a[1] = t[1] end", KEYS },

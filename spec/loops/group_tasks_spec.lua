@@ -240,8 +240,8 @@ helper.describe_each("a sum that the work-items of a task's group share", functi
     assert.matches("nest_2, line 2: one group, whose work%-items share the parallel loops and sums; reads x, a, y, "
       .. "writes y\n  or, instead of it:\n    nest_1, line 2: one work%-item", compiled:explain())
     assert.matches("for i .- %-> a loop of each work%-item, or a loop of one work%-item\n", compiled:explain())
-    assert.matches("for j .- %-> shared by work%-items, its sums in Lua's order, or a loop of one work%-item\n",
-      compiled:explain())
+    assert.matches("for j .- %-> shared by work%-items, its sums in Lua's order, or a loop of one work%-item; "
+      .. 'reduce = "tree" shares it out: sum in', compiled:explain())
   end)
 end)
 

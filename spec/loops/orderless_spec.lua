@@ -40,10 +40,12 @@ helper.describe_each("a reduction", function(device)
   it("that has one result in any order is shared out, and is Lua's", function()
     for _, update in ipairs {
       "s = math.max(s, math.abs(a[i]))", "if math.abs(a[i] - b[i]) > s then s = math.abs(a[i] - b[i]) end",
-      "s = math.min(s, a[i] * a[i], math.exp(b[i]))", "s = math.max(s, a[i] * a[i] + b[i])",
+      "s = math.min(s, a[i] * a[i], math.abs(b[i]) / 3)", "s = math.max(s, a[i] * a[i] + b[i])",
       "s = math.abs(b[i]) < s and math.abs(b[i]) or s",
       "if a[i] > 0.5 then s = math.max(s, math.sqrt(b[i] * b[i])) end",
-      "s = math.max(s, 0.0 - b[i])", "t = t + k[i]", "t = t - k[i] * 3", "t = t * (k[i] | 1)",
+      "s = math.max(s, 0.0 - b[i])", "local e = math.abs(a[i]) if e > s then s = e end",
+      "s = math.max(s, a[i] ^ 2, math.max(math.abs(b[i]), 0.5) * math.sqrt(a[i] * a[i]))",
+      "t = t + k[i]", "t = t - k[i] * 3", "t = t * (k[i] | 1)",
       "if a[i] > b[i] then t = t + 1 end", "t = math.max(t, k[i])", "t = math.min(k[i], t)",
       "s = math.max(s, math.abs(a[i])); t = t + k[i]; b[i] = a[i] * 0.5",
     } do
@@ -67,6 +69,27 @@ helper.describe_each("a reduction", function(device)
         local advice = update:find "^s = s %+" and "" or "not_"
         assert[advice .. "matches"]('; reduce = "tree" shares it out: sum in s %(line 3%)', compiled:explain(), update)
       end
+    end
+  end)
+
+  it("into elements of few bits is what rounding each makes of it", function()
+    for update, word in pairs { ["math.max(m[1], math.abs(a[i]))"] = "matches",
+      ["math.max(m[1], 0.0 - a[i])"] = "not_matches", ["math.min(m[1], a[i] * a[i])"] = "matches" } do
+      local text = ("function(m, a, n) for i = 1, n do m[1] = %s end end"):format(update)
+      local compiled = assert(loops.compile(text, { device = device, force = true }))
+      for _, tiny in ipairs { 1e-60, 0.5, 0 / 0 } do
+        local a, m = list(299, function() return math.random() < 0.5 and 0.5 or tiny end), { -1.0, 2.0 }
+        local buffer = device:buffer(m, "float")
+        a[3], a[200] = tiny, 0.0
+        compiled(buffer, device:buffer(a, "double"), #a)
+        for i = 1, #a do
+          local stored = load("return " .. text)()
+          stored(m, { a[i] }, 1)
+          m[1] = string.unpack("f", string.pack("f", m[1]))
+        end
+        assert.equal(("%q"):format(m[1]), ("%q"):format(buffer[1]), update)
+      end
+      assert[word]("reduces", compiled:explain(), update)
     end
   end)
 

@@ -99,6 +99,20 @@ describe("a pipeline", function()
     end
   end)
 
+  helper.on_threads("may have a sum or an extreme in its passes, which stays in its place", function()
+    for _, inner in ipairs { "if a[i][k] > a[k][j] then cost = cost + 1 end", "cost = cost + k * 3" } do
+      local compiled = compare(([[function(a, n)
+        for i = 2, n do for j = 2, n do
+          local cost = 0
+          for k = n + 1, 100 do %s end
+          a[i][j] = math.min(a[i - 1][j] + 1, a[i][j - 1] + 1, a[i - 1][j - 1] + cost)
+        end end
+      end]]):format(inner), 90)
+      assert.is_true(is_pipeline(compiled))
+      assert.equal(2, compiled:stats().launches)
+    end
+  end)
+
   helper.on_threads("has tiles that cover all passes, and a counter for each block", function()
     local launchers = require "clcompute.loops.runtime.launchers"
     local program = { kernel = function() return "kernel" end }

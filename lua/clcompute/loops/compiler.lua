@@ -216,11 +216,8 @@ local function diagonals(unit, job)
   analysis.diagonals.apply(unit.tree, anew(unit), unit.scop)
 end
 
---- Unless sums may have any order, those count whose results are the same in each.
 local function loop_reductions(unit, job)
-  local is_tree = job.options.reduce == "tree"
-  if unit.given_up or job.options.heuristics == "paper" and not is_tree then return end
-  analysis.loop_reductions.mark(unit.scop, not is_tree)
+  if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
 
 --- On GPUs, where the work-items of a group may share a pass.
@@ -246,6 +243,11 @@ end
 local function pipelines(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.may_wait then return end
   analysis.pipelines.mark(unit.scop)
+end
+
+local function orderless_reductions(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or job.options.reduce == "tree" then return end
+  analysis.loop_reductions.mark_orderless(unit.scop)
 end
 
 --- What was generated, unless Lua refuses it: a function may have 200 locals.
@@ -552,6 +554,7 @@ local PASSES = {
   { "recurrences", recurrences },
   { "wavefronts", wavefronts },
   { "pipelines", pipelines },
+  { "orderless_reductions", orderless_reductions },
   { "bounds", bounds }, -- fails, may_fail, leaves_rows: functions of a call's numbers; is_fenced; has_rows
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },

@@ -135,33 +135,61 @@ end
 
 -- --- in any order -------------------------------------------------------------------------
 
-local is_positive
+local HAS_SIGNS = { ["+"] = true, ["*"] = true, ["/"] = true } -- whose operands' signs are that of the result
+local OF_ARGUMENTS = { sqrt = true, min = true, max = true } -- the same of functions
 
---- By the kind of a float: whether it is surely not -0.0.
-local NEVER_NEGATIVE = {
-  number = function(node) return node.value ~= 0 or 1 / node.value > 0 end,
+local is_at_least_zero
+
+--- An expression, or that of a local which keeps its first value.
+local function value_of(node)
+  local variable = node.kind == "name" and node.variable
+  local is_same_always = variable and variable.role == "local" and not variable.assigned
+  return is_same_always and variable.definition or node
+end
+
+--- By the kind of a float: whether it is surely 0.0 or more, or NaN.
+local AT_LEAST_ZERO = {
+  number = function(node) return node.value > 0 or node.value == 0 and 1 / node.value > 0 end,
   binary = function(node)
-    if node.op == "+" then return is_positive(node.left) or is_positive(node.right) end
-    return node.op == "-" and is_positive(node.left) or node.op == "*" and is_same(node.left, node.right)
+    if node.op == "*" and is_same(node.left, node.right) then return true end
+    if node.op == "^" then return node.right.kind == "number" and node.right.value % 2 == 0 end
+    return HAS_SIGNS[node.op] and is_at_least_zero(node.left) and is_at_least_zero(node.right)
   end,
   call = function(node)
-    if node.name == "sqrt" then return is_positive(node.arguments[1]) end
-    return node.name == "abs" or node.name == "exp"
+    if node.name == "abs" or node.name == "exp" then return true end
+    for _, argument in ipairs(OF_ARGUMENTS[node.name] and node.arguments or {}) do
+      if not is_at_least_zero(argument) then return false end
+    end
+    return OF_ARGUMENTS[node.name]
   end,
 }
 
-function is_positive(node)
-  local is = NEVER_NEGATIVE[node.kind]
-  return node.type == "int" or is ~= nil and is(node)
+function is_at_least_zero(node)
+  node = value_of(node)
+  local is = AT_LEAST_ZERO[node.kind]
+  return is ~= nil and (node.type == "float" or node.kind == "number") and is(node) or false
+end
+
+--- Whether a number is surely not -0.0: sums are where one of two is not.
+local function is_never_minus_zero(node)
+  node = value_of(node)
+  if node.type == "int" or is_at_least_zero(node) then return true end
+  if node.kind == "number" then return node.value ~= 0 end
+  if node.kind ~= "binary" then return false end
+  return node.op == "+" and (is_never_minus_zero(node.left) or is_never_minus_zero(node.right))
+    or node.op == "-" and is_never_minus_zero(node.left)
 end
 
 --- Whether a reduction has Lua's result in any order: integers go round, and of floats the smallest and largest are
 -- the same but for zeros, of which the first one stays, and for NaN, which math.min and math.max leave out behind x.
+-- A number below 0 may be -0.0 in an element of fewer bits.
 local function is_orderless(reduction)
+  local array = reduction.target.array
   if reduction.target.type == "int" then return true end
   if not (CALL[reduction.operation] and reduction.is_first) then return false end
+  local is_right = array and array.element ~= "double" and is_at_least_zero or is_never_minus_zero
   for _, other in ipairs(reduction.others) do
-    if not is_positive(other) then return false end
+    if other.type ~= "int" and not is_right(other) then return false end
   end
   return true
 end
@@ -287,9 +315,19 @@ function loop_reductions.of(scop, loop, keeps_order, budget)
 end
 
 --- Gives each loop its `reductions`.
-function loop_reductions.mark(scop, keeps_order, budget)
+function loop_reductions.mark(scop, budget)
+  for _, loop in ipairs(scop.loops) do loop.reductions = loop_reductions.of(scop, loop, false, budget) end
+end
+
+--- The same of those that have one result in any order, but for loops in pipelines and wavefronts, which are marked.
+function loop_reductions.mark_orderless(scop)
+  local is_taken = {}
+  walk.nodes(scop.tree.body, function(node)
+    if node.kind ~= "for" or not (node.behind or node.wavefront) then return end
+    walk.node(node, function(part) is_taken[part] = true end)
+  end)
   for _, loop in ipairs(scop.loops) do
-    loop.reductions = loop_reductions.of(scop, loop, keeps_order, budget) or loop.reductions
+    loop.reductions = not is_taken[loop] and loop_reductions.of(scop, loop, true) or nil
   end
 end
 

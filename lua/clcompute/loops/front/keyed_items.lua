@@ -34,6 +34,15 @@ local function mentions(parsed, name)
   return false
 end
 
+--- Whether an expression calls a function by a name, which may change what stands beside it.
+local function calls_own(parsed)
+  if parsed.kind == "call" and parsed.callee.kind == "name" then return true end
+  for _, part in pairs(parsed) do
+    if type(part) == "table" and calls_own(part) then return true end
+  end
+  return false
+end
+
 local function refuse(c, place)
   c:fail("keys in braces are integers beside the list, as in 'local t = { [0] = 1, 2, 3 }' or 't[i] = { [0] = 1 }', "
     .. "each once: others come behind it, t[k] = v", place)
@@ -72,6 +81,11 @@ function keyed_items.behind(c, node)
   elseif node.kind == "assign" and target.kind == "index" and node.value.kind == "table" and node.value.keyed then
     if not are_steady(target.subscripts) then refuse(c, node.value.keyed[1].key) end
     stores(c, target.name, target.subscripts, node.value, {}, list)
+  end
+  for _, value in ipairs(#list > 0 and (node.values or { node.value }) or {}) do
+    if calls_own(value) then
+      c:fail("a function is called in braces with keys, or beside them: call it before, in a local of its own", value)
+    end
   end
   return list
 end

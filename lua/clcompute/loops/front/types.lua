@@ -105,7 +105,7 @@ local function whole(self, node, side)
   local what = "'" .. node.op .. "'"
   if self:number(node[side], what) == "int" then return end
   if node[side].kind == "number" then refuse_float(self, node[side], what) end
-  node[side] = ast.node("call", { name = "tointeger", arguments = { node[side] } }, node[side])
+  node[side] = ast.node("call", { name = "tointeger", arguments = { node[side] }, is_operand = true }, node[side])
   self:number(node[side])
 end
 

@@ -94,7 +94,10 @@ local WORDS = {
     return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or site.node.name])
   end,
   step = function(site) return ("line %d: 'for' step is zero"):format(site.node.line) end,
-  integer = function(site, _, origin) return NIL:format(site.node.line, source_of(origin, site.node)) end,
+  integer = function(site, _, origin)
+    if site.node.is_operand then return ("line %d: number has no integer representation"):format(site.node.line) end
+    return NIL:format(site.node.line, source_of(origin, site.node))
+  end,
 }
 
 --- A fault as Lua would call it.

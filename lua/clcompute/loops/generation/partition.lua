@@ -223,18 +223,18 @@ end
 -- may be too small for a launch each: then a call chooses between one work-item for all of it and the nests
 -- (`instead`).
 
---- Whether a loop has sums that get another order as it is shared out, to which their results are no matter.
-local function may_keep_order(node)
-  return node.reductions and not loop_reductions.have_order(node.reductions)
-    or node.scattered and not private_sums.have_order(node) or false
+--- Whether the order of a loop's sums, which changes as it is shared out, matters to their results.
+local function order_matters(node)
+  return node.reductions ~= nil and loop_reductions.have_order(node.reductions)
+    or node.scattered ~= nil and private_sums.have_order(node)
 end
 
 --- Whether a part goes through arrays in one work-item or on the host, or may do so, or holds what does.
 local function is_sequential(part)
-  if part.is_task or (part.scattered or part.accumulators) and may_keep_order(part.node) then return true end
+  if part.is_task or (part.scattered or part.accumulators) and not order_matters(part.node) then return true end
   if part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
   if part.kind == "if" and #part.reads > 0 then return true end
-  if part.kind == "either" then return is_sequential(part.many[1]) end
+  if part.kind == "either" then return is_sequential(part.many[1]) end -- `few` may reduce beside a parallel loop
   for _, body in ipairs(plans.bodies(part)) do
     for _, inner in ipairs(body) do
       if is_sequential(inner) then return true end
@@ -258,10 +258,7 @@ local function has_loop(nodes, state)
   return #state.loops > 0 or #state.kernels > 0 or walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
 end
 
---- Whether a loop has sums that get another order as it is shared out.
-local function is_reduction(node)
-  return node.kind == "for" and (node.reductions or node.scattered) and not may_keep_order(node)
-end
+local function is_reordered(node) return node.kind == "for" and order_matters(node) end
 
 --- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order, but
 -- for those that the work-items of a group share. `instead` makes the plan of a run without it, where there is one.
@@ -271,7 +268,7 @@ local function build_task(nodes, later, instead, state)
   if outlive(nodes, later) or walk.breaks_out(nodes) then return nil end
   local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
   if obstacle(node, uses, checked) then return nil end
-  local is_shared, reduces = state.may_share(nodes, instead ~= nil), walk.find(nodes, is_reduction)
+  local is_shared, reduces = state.may_share(nodes, instead ~= nil), walk.find(nodes, is_reordered)
   if reduces and not (state.is_wide and is_shared and instead and state.shares_sums(nodes)) then return nil end
   if state.is_choice and not is_shared then return nil end
   local other = instead and instead()
@@ -326,14 +323,17 @@ local function has_accumulators(parts, first, last)
   return false
 end
 
+local function is_none(part) return not part end
+
 --- What a run without a task does. What is left beside nests that reduce is for tasks of its own, so that data stay
 -- where they are, and on a GPU also what is beside loops on the host, such as those in rounds.
 local function without_task(nodes, parts, first, last, state)
-  local is_left = reach_of(parts, first, last, may_be_left) == last
-  local reduces = is_left and has_accumulators(parts, first, last)
-  if is_left and not reduces or not (is_left or state.is_wide) then return assemble(nodes, parts, first, last) end
-  local function is_none(part) return not part end
-  local places, kept = with_tasks(nodes, parts, first, last, reduces and is_none or may_be_left, state)
+  local belongs = state.is_wide and may_be_left
+  if reach_of(parts, first, last, may_be_left) == last then
+    belongs = has_accumulators(parts, first, last) and is_none
+  end
+  if not belongs then return assemble(nodes, parts, first, last) end
+  local places, kept = with_tasks(nodes, parts, first, last, belongs, state)
   return assemble(places, kept, 1, #places)
 end
 
