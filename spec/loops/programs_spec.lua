@@ -371,6 +371,21 @@ describe("functions that people write", function()
     end
   end)
 
+  it("are Lua's alone where they store, and only data say whether they return an integer", function()
+    local function least(a, w)
+      local s = 0.5
+      for i = 1, #a do
+        s = math.min(math.floor(a[i]), a[i] * 2)
+        w[i] = w[i] + 1
+      end
+      return s
+    end
+    local compiled <close> = assert(loops.compile(least, { device = device, force = true }))
+    local w = { 1.5, 2.5, 3.5 }
+    assert.equal(-6.0, compiled({ 1.0, -2.5, -3.0 }, w))
+    assert.same({ 2.5, 3.5, 4.5 }, w) -- no call is repeated
+  end)
+
   it("assign numbers between loops, whose bounds stay known", function()
     local compiled <close> = assert(loops.compile(function(x, n)
       n = n // 2

@@ -86,7 +86,7 @@ local FORMS = {
     for i = 1, n / z do x[i] = x[i] + 2 end
     for i = 0, n / z - 1 do x[i + 1] = x[i + 1] + 2 end
     for i = n, n / 2, -1 do if i > 0 then x[i] = x[i] * 2 end end
-    for i = n, 0.5 * n + 0.7, -2 do x[i] = x[i] * 3 end
+    for i = n, n / 4, -2 do if i > 0 then x[i] = x[i] * 3 end end
     for i = 1, 0.75 * n do x[i] = x[i] + 0.5 end
     for i = 1, math.min(n, 2.5) do x[i] = x[i] + 0.25 end
   end, function(n) return { floats(n), n, n == 0 and 0 or 2 } end },
@@ -236,6 +236,12 @@ describe("forms that people write", function()
       assert.is_true(compiled:stats().launches > 0, name)
     end)
   end
+
+  it("are no loop that goes down to what may be NaN, with which Lua goes on", function()
+    local compiled, failure = loops.compile(function(x, v) for i = 3, math.sqrt(v), -1 do x[i] = 0 end end)
+    assert.is_nil(compiled)
+    assert.matches("the last value of a loop takes integers, this is a float", tostring(failure))
+  end)
 
   it("raise an error for bits of a float that is not whole", function()
     local compiled <close> = assert(loops.compile(function(v, out)

@@ -56,12 +56,18 @@ local function call(name, arguments, node)
   return ast.node("call", { name = name, arguments = arguments }, node)
 end
 
---- A float as the last value of a loop of integers, rounded towards the first one, as Lua does. The loop has no pass
--- where it is NaN, for which the value before the first stands.
+--- A float as the last value of a loop of integers, rounded towards the first one, as Lua does. A loop that goes up has
+-- no pass where it is NaN, for which the value before the first stands.
 local function rounded_float(node, from, step)
   local before = bounds.plus(ast.copies { from }[1], step > 0 and -1 or 1)
   if step > 0 then return call("floor", { call("max", { before, node }, node) }, node) end
   return call("ceil", { call("min", { before, node }, node) }, node)
+end
+
+--- Whether a float is surely not NaN, with which a loop that goes down goes on to the least integer.
+local function is_number(node)
+  if node.kind ~= "binary" or node.op ~= "/" then return node.kind == "number" end
+  return node.right.kind == "number" and node.right.value ~= 0 and not is_float(node.left)
 end
 
 --- `n / 2`, `2.5` and `math.sqrt(n)` as the last value of a loop: Lua rounds it.
@@ -73,7 +79,8 @@ local function rounded(node, loop)
   local divisor = node.kind == "binary" and node.op == "/" and node.right
   if divisor and step > 0 and math.type(divisor.value) == "integer" and divisor.value > 0
     and not is_float(node.left) then return ast.changed(node, { op = "//" }) end
-  return not loop.pace and is_float(node) and rounded_float(node, loop.from, step) or node
+  local may_be = not loop.pace and is_float(node) and (step > 0 or is_number(node))
+  return may_be and rounded_float(node, loop.from, step) or node
 end
 
 -- What may be computed of integers before a call, beside sums: the operators that give integers.

@@ -30,15 +30,17 @@ local function counts(node, loop)
   return affine.distance(node.right, passes) == 1
 end
 
---- The remainder by which elements are stored in a loop; nil where there is none, or there are several.
-local function remainder_of(loop)
+--- The remainder by which elements are stored in a loop; nil where there is none, or there are several, or where it
+-- tells that a table which the function makes begins at 0: of two loops none would.
+local function remainder_of(loop, tables)
   local found, text
+  local is_made = walk.set(tables or {})
   walk.nodes(loop.body, function(node)
     local target = node.kind == "assign" and node.target.kind == "index" and node.target
     for _, subscript in ipairs(target and target.subscripts or {}) do
       local remainder = walk.find({ subscript }, function(part) return counts(part, loop) end)
-      local own = remainder and lua_text.expression(remainder)
-      found, text = found or remainder, own and text and own ~= text and "several" or own or text
+      local own = remainder and (remainder ~= subscript or not is_made[target.array]) and lua_text.expression(remainder)
+      found, text = found or remainder, remainder and (not own or text and own ~= text) and "several" or own or text
     end
   end)
   return text ~= "several" and found or nil
@@ -81,7 +83,7 @@ end
 -- @tparam function rename gives the id of a variable of a copy
 -- @treturn ?{table,table}
 function rotations.split(loop, tables, computed, rename)
-  local remainder = can_split(loop, tables) and remainder_of(loop)
+  local remainder = can_split(loop, tables) and remainder_of(loop, tables)
   if not remainder then return nil end
   local function at(value)
     return walk.replaced(copy(remainder), function(part) return part.variable == loop.variable and value or nil end)

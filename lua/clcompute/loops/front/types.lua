@@ -228,8 +228,10 @@ end
 local function mark_result(self, array, value)
   local integers = is_float(array.element) and self.integers[value]
   if not integers then return end
-  if not self.is_pure or not mixtures.is_finite(integers) then value.is_ambiguous, value.addend = true, nil end
-  array.doubt, self.is_mixed = mixtures.joined(array.doubt, integers), true
+  local is_finite = mixtures.is_finite(integers)
+  if not self.is_pure or not is_finite then value.is_ambiguous, value.addend = true, nil end
+  if self.is_pure or is_finite then array.doubt = mixtures.joined(array.doubt, integers) end
+  self.is_mixed = true
 end
 
 STATEMENTS["local"] = function(self, node)

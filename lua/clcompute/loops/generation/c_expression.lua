@@ -7,7 +7,8 @@
 -- return what stands for the element; `plural`, where numbers are vectors, what stands behind the names of functions;
 -- `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls become keys;
 -- `sites`, a list of what may fail; `known`, dimensions by element of which the subscripts were looked at before;
--- `ends_at_once`, whether a work-item ends where an element is not there.
+-- `counted`, variables of loops of which data say how far they go; `ends_at_once`, whether a work-item ends where an
+-- element is not there.
 
 local choices = require "clcompute.loops.generation.choices"
 local faults = require "clcompute.loops.generation.faults"

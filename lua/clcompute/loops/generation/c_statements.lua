@@ -116,16 +116,17 @@ end
 -- @string step as text
 local function print_counted(node, step, output)
   local id, context = node.variable.id, output.context
-  context.helpers.pass_count = true
+  context.helpers.pass_count, context.counted[node.variable] = true, true
   add(output, ("for (long %s = %s, %s_left = pass_count(%s, %s, %s); %s_left != 0; %s_left--, %s += %s) {"):format(id,
     c_expression.plain(node.from, context), id, id, c_expression.plain(node.to, context), step, id, id, id, step), node)
   c_statements.body(node.body, output)
   add(output, "}")
 end
 
---- Whether the bounds of a loop are no sums of a call's numbers, which are small.
-local function is_counted(node)
-  return node.irregular ~= nil and not bounds.are_sums(node)
+--- Whether the bounds of a loop are no sums of a call's numbers, which are small, and of such loops' variables.
+local function is_counted(node, context)
+  if node.irregular ~= nil and not bounds.are_sums(node) then return true end
+  return walk.find({ node.from, node.to }, function(part) return context.counted[part.variable] end) ~= nil
 end
 
 --- The last pass of a loop that has one, as text, and the condition that it has.
@@ -231,7 +232,7 @@ local function print_for(node, output)
   local context, step = output.context, ("%d"):format(node.step)
   if not node.is_common then print_range_checks(node, step, output) end
   if node.word then return print_endless(node, output) end
-  if not is_counted(node) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
+  if not is_counted(node, context) and vector_loops.is_one(node) then return vector_loops.print(node, output, TOOLS) end
   if node.is_independent then
     local vectors = node.has_all and "MANY_VECTORS" or "VECTORS"
     local hint = node.is_plain and not has_few_passes(node) and vectors or "INDEPENDENT"
@@ -240,7 +241,7 @@ local function print_for(node, output)
   else
     c_statements.hint_at_checks(node.body, output)
   end
-  if is_counted(node) then return print_counted(node, step, output) end
+  if is_counted(node, context) then return print_counted(node, step, output) end
   print_plain(node, output)
 end
 

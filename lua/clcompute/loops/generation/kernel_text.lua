@@ -198,7 +198,7 @@ end
 --- A kernel with a nest's parameters, whose body `print` adds; `has_meetings`, whether work-items of a group share it.
 local function kernel_of(nest, name, context, print, has_meetings)
   local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
-  context.known = {}
+  context.known, context.counted = {}, {}
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context, has_meetings) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s%s) {"):format(size_of_group(nest), head, wrapped(declarations, #head)))
