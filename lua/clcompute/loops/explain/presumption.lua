@@ -39,7 +39,7 @@ function presumption.kinds(state, given, element)
       local is_float = element == "float" and not row.variable.is_pointer
       kinds[row.variable] = array_kind(row, word or is_float and "floats" or "integers")
     else
-      kinds[row.variable] = number_kind(row, word or row.is_index and "int" or element)
+      kinds[row.variable] = number_kind(row, word or (row.is_index or row.variable.is_pointer) and "int" or element)
     end
   end
   return kinds

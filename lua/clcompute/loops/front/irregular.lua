@@ -197,15 +197,14 @@ local function mark_loop(self, loop, before)
   if walk.breaks_out(loop.body) then loop.irregular, loop.is_broken = END, true end
 end
 
---- Arrays that subscripts, bounds or bits depend on have integers.
+--- What subscripts, bounds or bits depend on is an integer, or has integers.
 local function mark_pointers(node)
   walk.node(node, function(part)
     if part.kind == "index" then part.array.is_pointer = true end
     local variable = part.kind == "name" and part.variable
-    if variable and variable.role == "local" and not variable.is_pointer then
-      variable.is_pointer = true
-      mark_pointers(variable.definition)
-    end
+    if not variable or variable.is_pointer then return end
+    variable.is_pointer = true
+    if variable.role == "local" then mark_pointers(variable.definition) end
   end)
 end
 

@@ -192,7 +192,7 @@ local VARIABLE = {
   { "arrays", "refs?", "resolve", "of a result: it is the number of one of these" },
   { "is_made", "boolean?", "resolve", "a table that the function makes" },
   { "computed", "node?", "irregular", "of a capture: what it is, of other numbers of the call" },
-  { "is_pointer", "boolean?", "irregular", "an array of integers: subscripts, bounds or bits depend on it" },
+  { "is_pointer", "boolean?", "irregular", "an integer, or an array of some: bounds, subscripts or bits depend on it" },
   { "fn", "function?", "resolve", "of a capture: a function that has it" },
   { "index", "integer?", "resolve", "of a capture: its number among the upvalues of fn" },
   { "definition", "node?", "resolve", "of a local: its first value" },
