@@ -375,7 +375,7 @@ local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
     if kernel.is_shared and job.target.is_wide then
       kernel.body = generation.sharing.apply(plans.statements(kernel), true, function(nodes)
-        return generation.keeping.everywhere(nodes, unit.scop, unit.real)
+        return generation.keeping.all_with_locals(nodes, unit.scop, unit.real)
       end)
       kernel.team, kernel.in_group, unit.has_groups = generation.group_sums.of(kernel.body), true, true
     elseif kernel.is_shared then
@@ -388,13 +388,13 @@ local function tiling(unit, job)
       kernel.tiles, kernel.behind = generation.tiling.of_pipeline(kernel.node, unit.scop, unit.row, unit.real)
     elseif kernel.scattered then
       local body = kernel.band[#kernel.band].body
-      kernel.body = job.target.is_wide and generation.keeping.everywhere(body, unit.scop, unit.real)
+      kernel.body = job.target.is_wide and generation.keeping.all_with_locals(body, unit.scop, unit.real)
         or generation.tiling.of_task(body, unit.row, unit.real, unit.scop)
       unit.has_groups = unit.has_groups or job.target.is_wide
     elseif not kernel.accumulators and not kernel.wavefront and not kernel.logged then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
       if job.target.is_wide and not kernel.tiles then
-        kernel.body = generation.keeping.everywhere(kernel.band[#kernel.band].body, unit.scop, unit.real)
+        kernel.body = generation.keeping.all_with_locals(kernel.band[#kernel.band].body, unit.scop, unit.real)
         local may_group = job.options.reduce == "tree" or job.options.heuristics ~= "paper"
         kernel.grouped = may_group and (unit.row.slices or 1) > 1 and generation.group_passes.of(kernel) or nil
         kernel.pair = not kernel.grouped and generation.pairing.of(kernel) or nil

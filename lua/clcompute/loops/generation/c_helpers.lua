@@ -77,7 +77,7 @@ long whole(REAL a, long site, Fault *fault) { // the integer that a float is
   return 0;
 }]] },
   { "nearest_int", {}, [[
-long nearest_int(REAL a) { // convert_long_sat, which takes a processor three times as long
+long nearest_int(REAL a) { // of a whole float, as convert_long_sat: 0 of NaN, the nearest beyond 64 bits
   if (a >= -0x1p63f && a < 0x1p63f) return (long)a;
   return a != a ? 0 : a < 0 ? LONG_MIN : LONG_MAX;
 }]] },

@@ -233,7 +233,7 @@ local function with_register(loop, scop, real)
     { ast.node("assign", { target = target, value = name }) })
 end
 
---- Statements whose innermost loops are like that where they can be.
+--- Statements whose innermost loops have such an element in a register where there is one.
 -- @tparam {table,...} nodes
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @string real the dtype of floats that are computed
@@ -242,15 +242,15 @@ function keeping.in_registers(nodes, scop, real)
   return walk.replaced_statements(nodes, function(node) return with_register(node, scop, real) end)
 end
 
---- An innermost loop that is like that, one that keeps what it stores, or the loop.
-function keeping.best(loop, scop, real)
+--- An innermost loop with what its passes store in locals: one element in a register, or the last ones; else the loop.
+function keeping.with_locals(loop, scop, real)
   return with_register(loop, scop, real) or keeping.apply(loop)
 end
 
---- Statements whose innermost loops are the best.
-function keeping.everywhere(nodes, scop, real)
+--- Statements whose innermost loops are like this.
+function keeping.all_with_locals(nodes, scop, real)
   return walk.replaced_statements(nodes, function(node)
-    local kept = keeping.best(node, scop, real)
+    local kept = keeping.with_locals(node, scop, real)
     return kept ~= node and kept or nil
   end)
 end

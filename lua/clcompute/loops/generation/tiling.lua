@@ -428,7 +428,7 @@ function tiling.of_task(nodes, row, real, scop)
     has_lane = has_lane or sunk ~= nil
     if sunk or node.kind ~= "for" then return sunk end
     if not lockstep.pays(node, real, scop) then
-      local kept = keeping.best(node, scop, real)
+      local kept = keeping.with_locals(node, scop, real)
       return kept ~= node and kept or nil
     end
     local rows, has_own = tiling.of_task({ lockstep.apply(node, real) }, row, real, scop)
